@@ -1,0 +1,26 @@
+export { backoffMs } from './backoff.ts';
+export { type CancelTimer, type Clock, systemClock } from './clock.ts';
+export { type DiagnosticEvents, type DiagnosticName, log, publish, subscribe } from './diagnostics.ts';
+export {
+  AgentReachError,
+  ERRORS,
+  type ErrorCode,
+  type ErrorDefinition,
+  type ErrorDetails,
+  type ErrorIssue,
+  errorText,
+  isAgentReachError,
+} from './errors.ts';
+export {
+  type AgentId,
+  type CapabilityName,
+  type ContentHash,
+  type LeaseId,
+  newAgentId,
+  newLeaseId,
+  newRequestId,
+  type RequestId,
+} from './ids.ts';
+export { ManualClock } from './manual-clock.ts';
+export { canonicalText, contentHash, hasWords, isWellFormedText } from './text.ts';
+export { spawnWorker } from './worker-thread.ts';

@@ -1,0 +1,48 @@
+/** One found vector. `similarity` is the dot product of unit vectors (cosine), about -1..1. */
+export interface Neighbor {
+  readonly id: string;
+  readonly similarity: number;
+}
+
+/**
+ * Unit vectors under string ids. Synchronous and owned by one thread; never blocks longer than one search or insert.
+ * `upsert` copies the vector. Errors: AR_ERR_INVALID_REQUEST for a vector of another length, or with a number that is
+ * not finite; nothing is changed then.
+ */
+export interface VectorIndex {
+  readonly dimensions: number;
+  /** Ids that a search can answer. */
+  readonly size: number;
+  has(id: string): boolean;
+  upsert(id: string, vector: Float32Array): void;
+  /** Answers whether the id was there. */
+  remove(id: string): boolean;
+  /** The `topK` nearest, best first, equal similarities by id; fewer when the index holds fewer. topK >= 1. */
+  search(query: Float32Array, topK: number): Neighbor[];
+  /** A copy of a stored vector. */
+  vectorOf(id: string): Float32Array | undefined;
+  ids(): IterableIterator<string>;
+}
+
+/** What an index version is and where it came from; kept beside it on disk with checksums. Immutable. */
+export interface IndexVersionInfo {
+  /** `v000001`, rising by one with each rebuild, also over restarts. */
+  readonly id: string;
+  readonly modelId: string;
+  readonly fingerprint: string;
+  readonly dimensions: number;
+  readonly kind: 'hnsw' | 'flat';
+  /** Vectors held. */
+  readonly count: number;
+  /** ISO 8601. */
+  readonly builtAt: string;
+  readonly buildMs: number;
+  /** Who asked: `operator`, `service`. */
+  readonly by: string;
+  /** Why: `start`, `command`, `delta`, `capability_change`, `model_change`. */
+  readonly why: string;
+  /** Texts embedded for it / taken from the store / gone since the version before. */
+  readonly embedded: number;
+  readonly reused: number;
+  readonly removed: number;
+}
