@@ -1,0 +1,76 @@
+/** Exact rules: an intent that matches is decided by the rule alone. */
+import { z } from 'zod';
+import { capabilityNameField, label, text } from './fields.ts';
+
+export const ruleMatchSchema = z.enum(['exact', 'prefix', 'contains', 'regex']);
+export type RuleMatch = z.infer<typeof ruleMatchSchema>;
+
+export const ruleLanguageSchema = z.enum(['zh', 'en']);
+
+export const ruleIdField = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { message: 'must be 1-64 of A-Z a-z 0-9 . _ -' });
+
+export const ruleSchema = z
+  .strictObject({
+    id: ruleIdField,
+    /** Higher is tried first; equal priorities by id. */
+    priority: z.int().min(-1_000_000).max(1_000_000).default(0),
+    match: ruleMatchSchema,
+    patterns: z.array(text(512, 1)).min(1).max(64),
+    /** Where one of these is found too (same match kind), the rule does not fire: negations, exceptions. */
+    unless: z.array(text(512, 1)).max(64).optional(),
+    capability: capabilityNameField.optional(),
+    deny: z.boolean().optional(),
+    requireScope: label(64).optional(),
+    /** Fires on intents in these languages only; default: any. */
+    languages: z.array(ruleLanguageSchema).min(1).optional(),
+    description: text(500).optional(),
+  })
+  .refine((rule) => (rule.capability === undefined) !== (rule.deny !== true), {
+    path: ['capability'],
+    message: 'give either capability or deny: true',
+  })
+  .meta({
+    id: 'Rule',
+    example: {
+      id: 'invoice',
+      priority: 10,
+      match: 'contains',
+      patterns: ['开发票', 'issue an invoice'],
+      unless: ['不要开发票'],
+      capability: 'finance.issue.invoice',
+    },
+  });
+export type Rule = z.infer<typeof ruleSchema>;
+
+export const ruleWarningSchema = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  ruleId: z.string().optional(),
+});
+
+export const ruleReplySchema = z
+  .strictObject({ rule: ruleSchema, rulesVersion: z.int(), warnings: z.array(ruleWarningSchema) })
+  .meta({ id: 'RuleReply' });
+
+export const ruleListSchema = z
+  .strictObject({ rulesVersion: z.int(), items: z.array(ruleSchema) })
+  .meta({ id: 'RuleList' });
+
+export const dryRunRequestSchema = z
+  .strictObject({ intent: text(2_000), namespace: z.string().optional() })
+  .meta({ id: 'RuleDryRun', example: { intent: '我需要开发票' } });
+
+export const dryRunReplySchema = z
+  .strictObject({
+    rulesVersion: z.int(),
+    canonicalText: z.string(),
+    decidedBy: z.string().nullable(),
+    capability: z.string().nullable(),
+    deny: z.boolean(),
+    /** Every rule in the order tried, with what became of it. */
+    rules: z.array(z.strictObject({ id: z.string(), outcome: z.string(), detail: z.string() })),
+  })
+  .meta({ id: 'RuleDryRunReply' });
+export type DryRunReply = z.infer<typeof dryRunReplySchema>;

@@ -1,0 +1,15 @@
+import type { CapabilityName } from '../core/index.ts';
+import type { RegisteredAgent } from './agent-record.ts';
+
+/**
+ * What routing reads, without a wait and without a lock: every answer is of one moment, and what it hands out is
+ * never changed afterwards. `epoch` rises with each change of who is registered or of a state.
+ */
+export interface RegistryView {
+  readonly epoch: number;
+  agent(agentId: string): RegisteredAgent | undefined;
+  /** Agents of a namespace that registered this capability, whatever their state. */
+  agentsOf(namespace: string, capability: CapabilityName): readonly RegisteredAgent[];
+  /** Whether any agent, whatever its state, is registered for it. */
+  hasCapability(namespace: string, capability: string): boolean;
+}

@@ -1,0 +1,11 @@
+import type { ContentHash } from '../core/index.ts';
+
+/**
+ * Vectors by model fingerprint and content hash: what has been embedded once is never embedded again, over restarts.
+ * Error: AR_ERR_STORE_UNAVAILABLE.
+ */
+export interface VectorStore {
+  getMany(fingerprint: string, hashes: readonly ContentHash[]): Promise<Map<ContentHash, Float32Array>>;
+  /** Durable when resolved. Putting a known hash again changes nothing. */
+  putMany(fingerprint: string, vectors: ReadonlyMap<ContentHash, Float32Array>): Promise<void>;
+}
