@@ -6,8 +6,9 @@ export interface Neighbor {
 
 /**
  * Unit vectors under string ids. Synchronous and owned by one thread; never blocks longer than one search or insert.
- * `upsert` copies the vector. Errors: AR_ERR_INVALID_REQUEST for a vector of another length, or with a number that is
- * not finite; nothing is changed then.
+ * `upsert` copies the vector. Errors: AR_ERR_INVALID_REQUEST for a vector (or query) of another number of dimensions,
+ * with a number that is not finite, or longer than 1, and for a topK that is not a whole number from 1; nothing is
+ * changed then.
  */
 export interface VectorIndex {
   readonly dimensions: number;
@@ -45,4 +46,14 @@ export interface IndexVersionInfo {
   readonly embedded: number;
   readonly reused: number;
   readonly removed: number;
+  /** Beam width of searches that passed the self-check; kind `hnsw` only. */
+  readonly efSearch?: number;
+  readonly selfCheck?: IndexSelfCheck;
+}
+
+/** Graph against exact scan on stored vectors, before the version was written. */
+export interface IndexSelfCheck {
+  /** Share of the true ten nearest that the graph found. */
+  readonly recallAt10: number;
+  readonly samples: number;
 }

@@ -1,0 +1,162 @@
+import { FlatIndex } from './flat-index.ts';
+import { NearestList } from './nearest-list.ts';
+import type { IndexVersionInfo, Neighbor, VectorIndex } from './vector-index.ts';
+import { checkTopK, checkVector, refuse } from './vector-math.ts';
+
+/** An immutable version in memory. Whoever holds it searches it and never changes it. */
+export interface LoadedVersion {
+  readonly info: IndexVersionInfo;
+  readonly index: VectorIndex;
+}
+
+/** The version id while nothing was built yet. */
+export const NO_VERSION_ID = 'v000000';
+
+/**
+ * What the router searches: one immutable base version, the ids of it that do not count any more, and a small delta
+ * that is scanned exactly.
+ *
+ *     held = (base without hidden) + delta        delta and (base without hidden) share no id
+ *
+ * `swapBase` changes where vectors live, never which are held: a search answers the same before and after, but for
+ * what recall the graph gives. So a base that was built from an older snapshot (a rebuild during which agents came and
+ * went, a rollback) is always safe to swap in. It relies on ids being content hashes of one model: a base never holds
+ * another vector under an id than the base before it did. Another model needs a new LayeredIndex.
+ */
+export class LayeredIndex implements VectorIndex {
+  readonly dimensions: number;
+  #base: LoadedVersion | undefined;
+  /** Ids of the base that were removed or that the delta holds anew. */
+  #hidden = new Set<string>();
+  #delta: FlatIndex;
+
+  constructor(dimensions: number, base?: LoadedVersion) {
+    this.#delta = new FlatIndex(dimensions);
+    this.dimensions = dimensions;
+    if (base !== undefined) this.#checkBase(base);
+    this.#base = base;
+  }
+
+  get versionId(): string {
+    return this.#base?.info.id ?? NO_VERSION_ID;
+  }
+
+  get versionInfo(): IndexVersionInfo | undefined {
+    return this.#base?.info;
+  }
+
+  get size(): number {
+    return this.#baseSize - this.#hidden.size + this.#delta.size;
+  }
+
+  get deltaSize(): number {
+    return this.#delta.size;
+  }
+
+  /** Vectors that only the next version will hold, of all held: 0..1. */
+  get deltaShare(): number {
+    return this.#delta.size === 0 ? 0 : this.#delta.size / this.size;
+  }
+
+  /** Vectors of the base that a search steps over, of those in the base: 0..1. */
+  get hiddenShare(): number {
+    return this.#hidden.size === 0 ? 0 : this.#hidden.size / this.#baseSize;
+  }
+
+  has(id: string): boolean {
+    return this.#delta.has(id) || this.#isLiveInBase(id);
+  }
+
+  upsert(id: string, vector: Float32Array): void {
+    checkVector(vector, this.dimensions);
+    const inBase = this.#base?.index.vectorOf(id);
+    if (inBase?.every((value, i) => value === vector[i])) {
+      this.#delta.remove(id);
+      this.#hidden.delete(id);
+      return;
+    }
+    this.#delta.upsert(id, vector);
+    if (inBase !== undefined) this.#hidden.add(id);
+  }
+
+  remove(id: string): boolean {
+    if (this.#delta.remove(id)) return true;
+    if (!this.#isLiveInBase(id)) return false;
+    this.#hidden.add(id);
+    return true;
+  }
+
+  search(query: Float32Array, topK: number): Neighbor[] {
+    checkTopK(topK);
+    if (this.#base === undefined) return this.#delta.search(query, topK);
+    const fromBase = this.#searchBase(this.#base.index, query, topK);
+    if (this.#delta.size === 0) return fromBase;
+    const nearest = new NearestList(topK);
+    for (const neighbor of fromBase) nearest.offer(neighbor.id, neighbor.similarity);
+    for (const neighbor of this.#delta.search(query, topK)) nearest.offer(neighbor.id, neighbor.similarity);
+    return nearest.take();
+  }
+
+  vectorOf(id: string): Float32Array | undefined {
+    return this.#delta.vectorOf(id) ?? (this.#isLiveInBase(id) ? this.#base?.index.vectorOf(id) : undefined);
+  }
+
+  *ids(): Generator<string, undefined> {
+    if (this.#base !== undefined) {
+      for (const id of this.#base.index.ids()) if (!this.#hidden.has(id)) yield id;
+    }
+    yield* this.#delta.ids();
+    return undefined;
+  }
+
+  /**
+   * Puts another version under the held set, in one synchronous step. What the new base lacks (it came after the
+   * snapshot) goes to the delta, what it has too much (it left after the snapshot) is hidden. Costs two map look-ups a
+   * vector, 2 ms at 10k.
+   */
+  swapBase(next: LoadedVersion): void {
+    this.#checkBase(next);
+    const hidden = new Set<string>();
+    const delta = new FlatIndex(this.dimensions);
+    for (const id of next.index.ids()) if (!this.has(id)) hidden.add(id);
+    for (const id of this.#base?.index.ids() ?? []) {
+      if (this.#hidden.has(id) || next.index.has(id)) continue;
+      const vector = this.#base?.index.vectorOf(id);
+      if (vector !== undefined) delta.upsert(id, vector);
+    }
+    for (const id of this.#delta.ids()) {
+      const vector = this.#delta.vectorOf(id);
+      if (vector === undefined) continue;
+      const inNext = next.index.vectorOf(id);
+      if (inNext?.every((value, i) => value === vector[i])) continue;
+      if (inNext !== undefined) hidden.add(id);
+      delta.upsert(id, vector);
+    }
+    this.#base = next;
+    this.#hidden = hidden;
+    this.#delta = delta;
+  }
+
+  get #baseSize(): number {
+    return this.#base?.index.size ?? 0;
+  }
+
+  #isLiveInBase(id: string): boolean {
+    return this.#base !== undefined && !this.#hidden.has(id) && this.#base.index.has(id);
+  }
+
+  /** Asks for a few more than wanted and doubles: hidden ids are rarely among the nearest, and never needed in full. */
+  #searchBase(base: VectorIndex, query: Float32Array, topK: number): Neighbor[] {
+    if (this.#hidden.size === 0) return base.search(query, topK);
+    const enough = Math.min(base.size, topK + this.#hidden.size);
+    for (let fetch = Math.min(enough, topK + 8); ; fetch = Math.min(enough, fetch * 2)) {
+      const kept = base.search(query, fetch).filter((neighbor) => !this.#hidden.has(neighbor.id));
+      if (kept.length >= topK || fetch >= enough) return kept.slice(0, topK);
+    }
+  }
+
+  #checkBase(base: LoadedVersion): void {
+    if (base.index.dimensions === this.dimensions) return;
+    refuse(`Version ${base.info.id} has ${base.index.dimensions} dimensions instead of ${this.dimensions}.`);
+  }
+}

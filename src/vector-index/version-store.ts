@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentReachError, errorText, isAgentReachError } from '../core/index.ts';
+import { FlatIndex, type VectorRows } from './flat-index.ts';
+import { DEFAULT_HNSW, HnswIndex } from './hnsw-index.ts';
+import type { LoadedVersion } from './layered-index.ts';
+import type { IndexVersionInfo } from './vector-index.ts';
+import {
+  digestOf,
+  type FileDigest,
+  GRAPH_FILE,
+  IDS_FILE,
+  ROWS_FILE,
+  readSidecar,
+  readVerified,
+  type Sidecar,
+  syncToDisk,
+  writeDurably,
+  writeSidecar,
+} from './version-files.ts';
+
+/** What a version must be to be served; an absent field is not asked. */
+export interface ExpectedVersion {
+  readonly modelId?: string;
+  readonly fingerprint?: string;
+  readonly dimensions?: number;
+  readonly kind?: IndexVersionInfo['kind'];
+}
+
+export interface RefusedVersion {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** A folder of the store. Without `info` its sidecar cannot be trusted, and `problem` says why. */
+export interface VersionEntry {
+  readonly id: string;
+  readonly info?: IndexVersionInfo;
+  readonly problem?: string;
+}
+
+/** `dimensions` and `count` come from the rows, the id from the store, the kind from whether there is a graph. */
+export interface VersionDraft {
+  readonly info: Omit<IndexVersionInfo, 'id' | 'dimensions' | 'count' | 'kind'>;
+  readonly rows: VectorRows;
+  readonly graph?: HnswIndex;
+}
+
+const KEPT_VERSIONS = 3;
+const TEMP_PREFIX = '.tmp-';
+const VERSION_FOLDER = /^v(\d{6,15})$/;
+
+/**
+ * Index versions under `<dir>/versions`. A version appears whole or not at all: it is written to a temporary folder,
+ * through to the disk, read back, and renamed. Nothing in it changes after that. Reads trust nothing but checksums.
+ *
+ * Errors: AR_ERR_INDEX_CORRUPT for a version that is not what it says or not what was expected, AR_ERR_NOT_FOUND for
+ * one that is not there, AR_ERR_STORE_UNAVAILABLE when the disk refuses.
+ */
+export class VersionStore {
+  readonly #root: string;
+  readonly #keep: number;
+  /** Highest number ever seen here; an id is not used again after its version was removed. */
+  #lastNumber = 0;
+
+  constructor(dir: string, options: { readonly keep?: number } = {}) {
+    this.#root = join(dir, 'versions');
+    this.#keep = Math.max(1, options.keep ?? KEPT_VERSIONS);
+  }
+
+  /** Makes the folder and removes what an interrupted write left. Not while a write runs. */
+  async open(): Promise<void> {
+    await onDisk('prepared', async () => {
+      await mkdir(this.#root, { recursive: true });
+      for (const name of await readdir(this.#root)) {
+        if (name.startsWith(TEMP_PREFIX)) await rm(join(this.#root, name), { recursive: true, force: true });
+      }
+    });
+  }
+
+  /** Newest first. */
+  async list(): Promise<VersionEntry[]> {
+    const entries: VersionEntry[] = [];
+    for (const id of await this.#folders()) {
+      const sidecar = await this.#sidecarOf(id);
+      entries.push(typeof sidecar === 'string' ? { id, problem: sidecar } : { id, info: sidecar.info });
+    }
+    return entries;
+  }
+
+  async nextId(): Promise<string> {
+    await this.#folders();
+    return `v${String(this.#lastNumber + 1).padStart(6, '0')}`;
+  }
+
+  async write(draft: VersionDraft): Promise<IndexVersionInfo> {
+    return onDisk('written', async () => {
+      await mkdir(this.#root, { recursive: true });
+      const temp = join(this.#root, `${TEMP_PREFIX}${randomUUID()}`);
+      try {
+        await mkdir(temp);
+        const files = await writeContent(temp, draft);
+        const id = await this.nextId();
+        const { dimensions, ids } = draft.rows;
+        const kind = draft.graph === undefined ? 'flat' : 'hnsw';
+        const info: IndexVersionInfo = { id, ...draft.info, dimensions, kind, count: ids.length };
+        await writeSidecar(temp, { info, files });
+        await syncToDisk(temp);
+        await rename(temp, join(this.#root, id));
+        await syncToDisk(this.#root);
+        await this.#prune();
+        return info;
+      } catch (error) {
+        await rm(temp, { recursive: true, force: true }).catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  async load(id: string, expected: ExpectedVersion = {}): Promise<LoadedVersion> {
+    if (!VERSION_FOLDER.test(id) || !(await this.#folders()).includes(id)) {
+      throw new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no index version ${id}.` });
+    }
+    const sidecar = await this.#sidecarOf(id);
+    if (typeof sidecar === 'string') throw corrupt(id, sidecar);
+    const { info } = sidecar;
+    if (info.id !== id) throw corrupt(id, `it is a copy of ${info.id}`);
+    for (const field of ['modelId', 'fingerprint', 'dimensions', 'kind'] as const) {
+      const wanted = expected[field];
+      if (wanted !== undefined && info[field] !== wanted) {
+        throw corrupt(id, `its ${field} is ${info[field]} instead of ${wanted}`);
+      }
+    }
+    return { info, index: await this.#readIndex(id, sidecar) };
+  }
+
+  /** The newest version that holds. Says which newer ones were refused and why; never throws for a bad version. */
+  async loadNewest(
+    expected: ExpectedVersion,
+  ): Promise<{ readonly loaded?: LoadedVersion; readonly refused: readonly RefusedVersion[] }> {
+    const refused: RefusedVersion[] = [];
+    for (const id of await this.#folders()) {
+      try {
+        return { loaded: await this.load(id, expected), refused };
+      } catch (error) {
+        refused.push({ id, reason: errorText(error) });
+      }
+    }
+    return { refused };
+  }
+
+  async #readIndex(id: string, { info, files }: Sidecar): Promise<LoadedVersion['index']> {
+    const folder = join(this.#root, id);
+    const read = async (name: string): Promise<Uint8Array<ArrayBuffer>> => {
+      const content = await readVerified(join(folder, name), digestIn(files, name, id)).catch(
+        (error: unknown) => `cannot be read: ${errorText(error)}`,
+      );
+      if (typeof content === 'string') throw corrupt(id, `${name} ${content}`);
+      return content;
+    };
+    const ids = JSON.parse(Buffer.from(await read(IDS_FILE)).toString('utf8')) as string[];
+    const vectors = new Float32Array((await read(ROWS_FILE)).buffer);
+    const rows: VectorRows = { dimensions: info.dimensions, ids, vectors };
+    try {
+      if (info.kind === 'flat') return FlatIndex.fromRows(rows);
+      const path = join(folder, GRAPH_FILE);
+      const expected = digestIn(files, GRAPH_FILE, id);
+      const found = await digestOf(path).catch((error: unknown) => errorText(error));
+      if (typeof found === 'string') throw corrupt(id, `${GRAPH_FILE} cannot be read: ${found}`);
+      if (found.bytes !== expected.bytes) {
+        throw corrupt(id, `${GRAPH_FILE} has ${found.bytes} bytes instead of ${expected.bytes}`);
+      }
+      if (found.sha256 !== expected.sha256) throw corrupt(id, `${GRAPH_FILE} does not match its checksum`);
+      return await HnswIndex.load(path, rows, { efSearch: info.efSearch ?? DEFAULT_HNSW.efSearch });
+    } catch (error) {
+      throw isAgentReachError(error) && error.code !== 'AR_ERR_INDEX_CORRUPT' ? corrupt(id, error.message) : error;
+    }
+  }
+
+  async #sidecarOf(id: string): Promise<Sidecar | string> {
+    return readSidecar(join(this.#root, id)).catch(
+      (error: unknown) => `its sidecar cannot be read: ${errorText(error)}`,
+    );
+  }
+
+  /** Names of the version folders, newest first; none when the folder does not exist yet. */
+  async #folders(): Promise<string[]> {
+    const names = await readdir(this.#root).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      throw unavailable('listed', error);
+    });
+    const folders = names.filter((name) => VERSION_FOLDER.test(name)).sort((a, b) => numberOf(b) - numberOf(a));
+    const newest = folders[0];
+    if (newest !== undefined) this.#lastNumber = Math.max(this.#lastNumber, numberOf(newest));
+    return folders;
+  }
+
+  /** Keeps the newest whose sidecar holds, and anything newer than the oldest of those. */
+  async #prune(): Promise<void> {
+    let good = 0;
+    for (const { id, info } of await this.list()) {
+      if (good >= this.#keep) await rm(join(this.#root, id), { recursive: true, force: true });
+      else if (info !== undefined) good++;
+    }
+  }
+}
+
+async function writeContent(folder: string, draft: VersionDraft): Promise<Record<string, FileDigest>> {
+  const { ids, vectors } = draft.rows;
+  const bytes = new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength);
+  const files: Record<string, FileDigest> = {
+    [IDS_FILE]: await writeDurably(join(folder, IDS_FILE), Buffer.from(JSON.stringify(ids))),
+    [ROWS_FILE]: await writeDurably(join(folder, ROWS_FILE), bytes),
+  };
+  if (draft.graph !== undefined) {
+    const path = join(folder, GRAPH_FILE);
+    draft.graph.saveGraphTo(path);
+    await syncToDisk(path);
+    // hnswlib reports no failed write, a full disk for example: only a file that reads back is a written one.
+    await HnswIndex.load(path, draft.rows);
+    files[GRAPH_FILE] = await digestOf(path);
+  }
+  return files;
+}
+
+function digestIn(files: Sidecar['files'], name: string, id: string): FileDigest {
+  const digest = files[name];
+  if (digest === undefined) throw corrupt(id, `its sidecar does not list ${name}`);
+  return digest;
+}
+
+function numberOf(id: string): number {
+  return Number(id.slice(1));
+}
+
+function corrupt(id: string, reason: string): AgentReachError {
+  return new AgentReachError('AR_ERR_INDEX_CORRUPT', { detail: `Index version ${id} cannot be used: ${reason}.` });
+}
+
+function unavailable(done: string, cause: unknown): AgentReachError {
+  const detail = `The index versions cannot be ${done}: ${errorText(cause)}`;
+  return new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail, cause });
+}
+
+async function onDisk<Result>(done: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isAgentReachError(error) ? error : unavailable(done, error);
+  }
+}
