@@ -58,9 +58,12 @@ export const listCapabilitiesQuerySchema = z.strictObject({
   cursor: cursorField.optional(),
 });
 
+export type ListCapabilitiesQuery = z.infer<typeof listCapabilitiesQuerySchema>;
+
 export const capabilityPageSchema = z
   .strictObject({ items: z.array(capabilityViewSchema), nextCursor: z.string().nullable() })
   .meta({ id: 'CapabilityPage' });
+export type CapabilityPage = z.infer<typeof capabilityPageSchema>;
 
 /** An operator's word on a name: approve a proposed one, deprecate, or clear `sensitive`. */
 export const capabilityUpdateSchema = z

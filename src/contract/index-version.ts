@@ -31,6 +31,7 @@ export const indexVersionListSchema = z
     items: z.array(indexVersionSchema),
   })
   .meta({ id: 'IndexVersionList' });
+export type IndexVersionList = z.infer<typeof indexVersionListSchema>;
 
 export const rebuildRequestSchema = z
   .strictObject({ reason: label(200).optional() })

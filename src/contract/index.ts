@@ -28,6 +28,7 @@ export {
 export {
   type CapabilityInput,
   type CapabilityObject,
+  type CapabilityPage,
   type CapabilityUpdate,
   type CapabilityView,
   capabilityObjectSchema,
@@ -36,6 +37,7 @@ export {
   capabilityUpdateSchema,
   capabilityViewSchema,
   dictionaryStatusSchema,
+  type ListCapabilitiesQuery,
   listCapabilitiesQuerySchema,
 } from './capability.ts';
 export {
@@ -54,6 +56,7 @@ export {
 } from './fields.ts';
 export {
   type IndexVersion,
+  type IndexVersionList,
   indexVersionListSchema,
   indexVersionSchema,
   type RebuildProgress,
@@ -95,7 +98,12 @@ export {
   dryRunReplySchema,
   dryRunRequestSchema,
   type Rule,
+  type RuleHistory,
+  type RuleList,
   type RuleMatch,
+  type RuleReply,
+  type RuleWarning,
+  ruleHistorySchema,
   ruleIdField,
   ruleLanguageSchema,
   ruleListSchema,

@@ -49,14 +49,35 @@ export const ruleWarningSchema = z.strictObject({
   message: z.string(),
   ruleId: z.string().optional(),
 });
+export type RuleWarning = z.infer<typeof ruleWarningSchema>;
 
 export const ruleReplySchema = z
   .strictObject({ rule: ruleSchema, rulesVersion: z.int(), warnings: z.array(ruleWarningSchema) })
   .meta({ id: 'RuleReply' });
+export type RuleReply = z.infer<typeof ruleReplySchema>;
 
 export const ruleListSchema = z
   .strictObject({ rulesVersion: z.int(), items: z.array(ruleSchema) })
   .meta({ id: 'RuleList' });
+export type RuleList = z.infer<typeof ruleListSchema>;
+
+/** Past edits, newest first. */
+export const ruleHistorySchema = z
+  .strictObject({
+    rulesVersion: z.int(),
+    items: z.array(
+      z.strictObject({
+        version: z.int(),
+        editedAt: z.string(),
+        editedBy: z.string(),
+        change: z.string(),
+        /** How many rules the set held after this edit. */
+        rules: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'RuleHistory' });
+export type RuleHistory = z.infer<typeof ruleHistorySchema>;
 
 export const dryRunRequestSchema = z
   .strictObject({ intent: text(2_000), namespace: z.string().optional() })
