@@ -12,16 +12,18 @@ export interface EmbedderInfo {
 export type EmbedderHealth =
   | { readonly state: 'starting' }
   | { readonly state: 'ready' }
-  /** `retryAt` is on the clock's monotonic scale; null where no retry is planned. */
+  /** `retryAt` is on the clock's monotonic scale (past while a retry runs); null where no retry is planned. */
   | { readonly state: 'degraded'; readonly reason: string; readonly retryAt: number | null }
   | { readonly state: 'stopped' };
 
 /**
  * Turns texts into unit vectors. Never blocks the calling thread for the length of a run. The vectors belong to the
- * caller but may be shared with a cache: read only. Results come in the order of the texts.
+ * caller but may be shared with a cache and with other callers of the same text: read only. Results come in the order
+ * of the texts. Any string has a vector, the empty one too; what goes beyond the model's window does not count.
  *
  * Errors: AR_ERR_OVERLOADED when the queue is full (nothing was embedded), AR_ERR_MODEL_UNUSABLE while the model is
- * degraded (thrown at once, never waited for), AR_ERR_STOPPING after `stop()`.
+ * degraded (thrown at once, never waited for; a cache in front still answers what it holds), AR_ERR_NOT_READY before
+ * `start()`, AR_ERR_STOPPING after `stop()`.
  */
 export interface Embedder {
   readonly info: EmbedderInfo;

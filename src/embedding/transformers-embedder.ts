@@ -1,0 +1,211 @@
+import type { Worker } from 'node:worker_threads';
+import { AgentReachError, type Clock, publish, spawnWorker, systemClock } from '../core/index.ts';
+import { BatchQueue } from './batch-queue.ts';
+import type { Embedder, EmbedderHealth, EmbedderInfo, TextKind } from './embedder.ts';
+import { type ModelRow, resolveModelsPath } from './model-catalog.ts';
+import { clipText, estimateTokens } from './text-window.ts';
+import { unusable, WorkerHost } from './worker-host.ts';
+import type { WorkerSettings } from './worker-messages.ts';
+
+export interface TransformersEmbedderOptions {
+  readonly model: ModelRow;
+  /** Folder that holds the model folders; default models/ of the package. */
+  readonly modelsPath?: string;
+  readonly clock?: Clock;
+  /** Query texts that may wait. More: refused with AR_ERR_OVERLOADED. Each costs some 3 ms of waiting. */
+  readonly maxQueuedQueries?: number;
+  /** Document texts that may wait: room for a registration of thousands of capabilities at once. */
+  readonly maxQueuedDocuments?: number;
+  /** A load that takes longer counts as failed. */
+  readonly loadTimeoutMs?: number;
+  /** A run that takes longer counts as hung: its thread is replaced. */
+  readonly runTimeoutMs?: number;
+  /** How long `stop()` lets queued and running work go on; also how long it waits for the thread to end. */
+  readonly stopTimeoutMs?: number;
+  /** First wait before a broken thread is replaced; doubles up to `restartCapMs`. */
+  readonly restartBaseMs?: number;
+  readonly restartCapMs?: number;
+  /** Module that the thread runs, as `spawnWorker` takes it; another one speaks worker-messages.ts too. */
+  readonly workerModule?: { readonly specifier: string; readonly parentUrl: string };
+  /** Told of every thread that is started, for those who watch its memory or end it. */
+  readonly onWorker?: (worker: Worker) => void;
+}
+
+const DEFAULTS = {
+  clock: systemClock,
+  maxQueuedQueries: 1_024,
+  maxQueuedDocuments: 65_536,
+  loadTimeoutMs: 60_000,
+  runTimeoutMs: 10_000,
+  stopTimeoutMs: 5_000,
+  restartBaseMs: 500,
+  restartCapMs: 30_000,
+  workerModule: { specifier: './embedding-worker', parentUrl: import.meta.url },
+};
+
+const MAX_BATCH_TEXTS = 16;
+
+/**
+ * A local model of models/ in one worker thread with one ONNX session. Each run takes what waits, at most 16 texts;
+ * queries first. The calling thread pays microseconds. Broken threads are replaced by worker-host.ts.
+ */
+export class TransformersEmbedder implements Embedder {
+  readonly info: EmbedderInfo;
+  readonly #options: TransformersEmbedderOptions & typeof DEFAULTS;
+  readonly #queue: BatchQueue;
+  readonly #host: WorkerHost;
+  readonly #listeners = new Set<(health: EmbedderHealth) => void>();
+  #isStarted = false;
+  #isPumpDue = false;
+  #stopped: Promise<void> | undefined;
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: TransformersEmbedderOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+    const { model, maxQueuedQueries, maxQueuedDocuments } = this.#options;
+    this.info = { modelId: model.id, fingerprint: model.fingerprint, dimensions: model.dimensions };
+    this.#queue = new BatchQueue({
+      maxQueuedQueries,
+      maxQueuedDocuments,
+      maxBatchTexts: MAX_BATCH_TEXTS,
+      costOf: (text) => estimateTokens(text, model.maxTokens),
+    });
+    this.#host = new WorkerHost({
+      ...this.#options,
+      spawn: () => this.#spawn(),
+      onHealth: (health) => this.#onHostHealth(health),
+    });
+  }
+
+  get health(): EmbedderHealth {
+    return this.#stopped === undefined ? this.#host.health : { state: 'stopped' };
+  }
+
+  /** Texts that wait for a run, for the metrics. */
+  get waitingTexts(): number {
+    return this.#queue.waiting;
+  }
+
+  async embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]> {
+    this.#refuseUnlessServing();
+    if (texts.length === 0) return [];
+    const { model } = this.#options;
+    const prefix = model.prefixes[options.kind];
+    const inputs = texts.map((text) => prefix + clipText(text, model.maxTokens));
+    const vectors = this.#queue.offer(inputs, options.kind);
+    this.#pumpSoon();
+    return Promise.all(vectors);
+  }
+
+  start(): Promise<void> {
+    if (!this.#isStarted && this.#stopped === undefined) {
+      this.#isStarted = true;
+      publish('embedding.state', { state: 'starting', reason: null });
+    }
+    return this.#host.start();
+  }
+
+  stop(): Promise<void> {
+    if (this.#stopped === undefined) {
+      // Set before the health is told, so that a listener who asks for it hears the same.
+      const ended = this.#end();
+      this.#stopped = ended;
+      this.#tell({ state: 'stopped' });
+    }
+    return this.#stopped;
+  }
+
+  onHealth(listener: (health: EmbedderHealth) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #refuseUnlessServing(): void {
+    const { health } = this;
+    if (health.state === 'stopped') throw new AgentReachError('AR_ERR_STOPPING');
+    if (health.state === 'degraded') throw unusable(health.reason);
+    if (!this.#isStarted) throw new AgentReachError('AR_ERR_NOT_READY', { detail: 'The embedder was not started.' });
+  }
+
+  #spawn(): Worker {
+    const { model, modelsPath, workerModule, onWorker } = this.#options;
+    const { folder, weights, fingerprint, dimensions, maxTokens, batching } = model;
+    const workerData: WorkerSettings = {
+      modelsPath: resolveModelsPath(modelsPath),
+      folder,
+      weights,
+      fingerprint,
+      dimensions,
+      maxTokens,
+      batching,
+    };
+    const worker = spawnWorker(workerModule.specifier, workerModule.parentUrl, { workerData, name: 'embedding' });
+    onWorker?.(worker);
+    return worker;
+  }
+
+  /** At the end of this turn of the loop, so that requests read in one turn share a batch. */
+  #pumpSoon(): void {
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    setImmediate(() => {
+      this.#isPumpDue = false;
+      void this.#pump();
+    });
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#host.isFree && this.#queue.waiting > 0) {
+      const batch = this.#queue.take();
+      const startedAt = this.#options.clock.now();
+      try {
+        const vectors = await this.#host.run(batch.map((waiting) => waiting.text));
+        const durationMs = this.#options.clock.now() - startedAt;
+        this.#queue.resolve(batch, split(vectors, this.info.dimensions), durationMs);
+        publish('embedding.batch', { texts: batch.length, durationMs, waiting: this.#queue.waiting });
+      } catch (error) {
+        this.#queue.reject(batch, error);
+      }
+    }
+    if (this.#queue.isIdle) this.#onIdle?.();
+  }
+
+  async #end(): Promise<void> {
+    const { clock, stopTimeoutMs } = this.#options;
+    const canStillRun = this.#isStarted && this.#host.health.state !== 'degraded';
+    if (canStillRun && !this.#queue.isIdle) {
+      await new Promise<void>((resolve) => {
+        const cancel = clock.schedule(stopTimeoutMs, resolve);
+        this.#onIdle = () => {
+          cancel();
+          resolve();
+        };
+      });
+    }
+    this.#queue.rejectAll(new AgentReachError('AR_ERR_STOPPING'));
+    await this.#host.stop(stopTimeoutMs);
+  }
+
+  #onHostHealth(health: EmbedderHealth): void {
+    if (health.state === 'degraded') {
+      this.#queue.rejectAll(unusable(health.reason));
+      this.#onIdle?.();
+    }
+    if (health.state === 'ready') this.#pumpSoon();
+    if (this.#stopped === undefined) this.#tell(health);
+  }
+
+  #tell(health: EmbedderHealth): void {
+    publish('embedding.state', { state: health.state, reason: health.state === 'degraded' ? health.reason : null });
+    for (const listener of this.#listeners) listener(health);
+  }
+}
+
+/** Copies, so that one vector kept in a cache does not keep its whole batch. */
+function split(vectors: Float32Array, dimensions: number): Float32Array[] {
+  const parts: Float32Array[] = [];
+  for (let start = 0; start < vectors.length; start += dimensions) parts.push(vectors.slice(start, start + dimensions));
+  return parts;
+}
