@@ -2,7 +2,7 @@
  * Turns a text into the terms that the lexical index counts. The same text gives the same terms for queries and for
  * documents; work and result are bounded by `limit`, whatever the length of the text.
  *
- * Latin script: words, split at `_ . -` and at camelCase humps, with light suffix folding. Chinese and kana: the words
+ * Latin script: words, split at `_ . -` and at camelCase humps, with plurals folded. Chinese and kana: the words
  * of the segmenter plus every pair of neighbouring characters, because segmenters cut one phrase differently in
  * different sentences and a pair does not.
  */
@@ -94,20 +94,13 @@ function emitChineseRun(characters: readonly string[], emit: Emit): boolean {
   return true;
 }
 
-/** Plural and verb endings off, so that `booking flights` meets `book a flight`. Words under four letters stay. */
+/**
+ * Plural endings off. Verb endings stay: folding -ing and -ed as well changed nothing on the tool sets and made the
+ * intent sets worse (84 against 86 of 100 requests right on snips by words alone).
+ */
 export function foldSuffix(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/u.test(word)) return word;
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(?:ss|x|z|ch|sh)es$/u.test(word)) return word.slice(0, -2);
-  if (/[^sui]s$/u.test(word)) return foldFinalE(word.slice(0, -1));
-  const verb = /^(.*[aeiouy].*?)(?:ing|ed)$/u.exec(word)?.[1];
-  if (verb !== undefined && verb.length >= 3) {
-    return verb.length > 3 && /([^aeioulsz])\1$/u.test(verb) ? verb.slice(0, -1) : foldFinalE(verb);
-  }
-  return foldFinalE(word);
-}
-
-/** `create` and `creat(ing)` must end alike. */
-function foldFinalE(word: string): string {
-  return word.length > 4 && word.endsWith('e') ? word.slice(0, -1) : word;
+  return /[^sui]s$/u.test(word) ? word.slice(0, -1) : word;
 }

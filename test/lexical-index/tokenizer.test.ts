@@ -58,22 +58,21 @@ describe('lexicalTerms', () => {
 
 describe('foldSuffix', () => {
   it.each([
-    [['book', 'books', 'booked', 'booking'], 'book'],
-    [['create', 'creates', 'created', 'creating'], 'creat'],
+    [['flight', 'flights'], 'flight'],
+    [['note', 'notes'], 'note'],
     [['query', 'queries'], 'query'],
-    [['plan', 'planned', 'planning', 'plans'], 'plan'],
-    [['add', 'adding', 'added', 'adds'], 'add'],
-    [['search', 'searches', 'searching'], 'search'],
+    [['search', 'searches'], 'search'],
+    [['address', 'addresses'], 'address'],
   ])('folds %j to one form', (forms, stem) => {
     expect(forms.map(foldSuffix)).toEqual(forms.map(() => stem));
   });
 
   it('leaves words alone whose ending is no suffix', () => {
-    expect(['bus', 'status', 'analysis', 'sing', 'red', 'pass', 'gpt4s'].map(foldSuffix)).toEqual([
+    expect(['bus', 'status', 'analysis', 'dns', 'red', 'pass', 'gpt4s'].map(foldSuffix)).toEqual([
       'bus',
       'status',
       'analysis',
-      'sing',
+      'dns',
       'red',
       'pass',
       'gpt4s',
