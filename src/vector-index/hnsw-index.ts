@@ -21,6 +21,8 @@ export const DEFAULT_HNSW: HnswOptions = { m: 16, efConstruction: 200, efSearch:
 type Graph = InstanceType<typeof hnswlib.HierarchicalNSW>;
 
 const FIRST_CAPACITY = 64;
+/** Neighbours asked for beyond topK, so that the order by id of equal ones holds at the end of the list too. */
+const TIE_ROOM = 8;
 /** Fixed, so that the same rows give the same graph. */
 const LEVEL_SEED = 100;
 
@@ -116,11 +118,12 @@ export class HnswIndex implements VectorIndex {
   upsert(id: string, vector: Float32Array): void {
     checkVector(vector, this.dimensions);
     if (this.#exact.holds(id, vector)) return;
-    if (this.#exact.has(id)) this.#bury(id);
     const label = this.#idOfLabel.length;
     if (label >= this.#graph.getMaxElements()) this.#graph.resizeIndex(Math.max(FIRST_CAPACITY, label * 2));
     this.#fillPlain(vector, 0);
     this.#graph.addPoint(this.#plain, label);
+    // Only now, so that a refused allocation leaves the old vector in place.
+    this.#bury(id);
     this.#idOfLabel.push(id);
     this.#labelOf.set(id, label);
     this.#exact.upsert(id, vector);
@@ -143,16 +146,20 @@ export class HnswIndex implements VectorIndex {
     const wanted = Math.min(topK, this.size);
     if (this.#scanIsBetter(wanted)) return this.#exact.search(query, topK);
     this.#fillPlain(query, 0);
-    const { neighbors } = this.#graph.searchKnn(this.#plain, wanted);
-    if (neighbors.length < wanted) return this.#exact.search(query, topK);
-    const nearest = new NearestList(wanted);
+    const fetched = Math.min(wanted + TIE_ROOM, this.size);
+    const { neighbors } = this.#graph.searchKnn(this.#plain, fetched);
+    if (neighbors.length < fetched) return this.#exact.search(query, topK);
+    const nearest = new NearestList(fetched);
     for (const label of neighbors) {
       const id = this.#idOfLabel[label];
       // The graph's own distances are float32 sums; these are the ones that every index answers.
       const similarity = id === undefined ? undefined : this.#exact.similarityOf(id, query);
       if (id !== undefined && similarity !== undefined) nearest.offer(id, similarity);
     }
-    return nearest.take();
+    const found = nearest.take();
+    // The graph picks any of equal ones. When they may go on beyond what it gave, only the scan knows the first ids.
+    const isTieOpen = fetched < this.size && found[wanted - 1]?.similarity === found.at(-1)?.similarity;
+    return isTieOpen ? this.#exact.search(query, topK) : found.slice(0, wanted);
   }
 
   vectorOf(id: string): Float32Array | undefined {

@@ -28,7 +28,7 @@ export interface IndexBuilderOptions {
 /**
  * Builds index versions in a thread of its own, one at a time; each build gets a new thread, so that a crash or a
  * leak ends with it. The calling thread only copies the rows (1 ms for 1k vectors of 384 dimensions). A build that
- * fails, crashes or is stopped leaves the versions on disk as they were.
+ * fails, crashes or is stopped leaves the versions on disk as they were. `onProgress` must not throw.
  *
  * Errors: those of the version store, AR_ERR_INVALID_REQUEST for unusable rows, AR_ERR_INDEX_SELF_CHECK,
  * AR_ERR_OVERLOADED while another build runs, AR_ERR_STOPPING after `stop` or an abort, AR_ERR_INTERNAL for a crash.

@@ -4,11 +4,16 @@ import type { IndexSelfCheck } from './vector-index.ts';
 const TOP_K = 10;
 const SAMPLES = 200;
 export const REQUIRED_RECALL = 0.99;
+/**
+ * How far a question lies off the stored vector it is made from, towards another one. At 0 the graph would only have
+ * to read a node's own links, which even a bad one has right; real questions are never exactly a stored text.
+ */
+const ASIDE = 0.5;
 
 /**
- * Recall@10 of the graph against the exact scan of the same rows, on stored vectors spread evenly over the ids. A
- * found vector counts when it is as near as the true tenth, so that equal vectors do not make a good graph look bad.
- * Costs `SAMPLES` exact scans: 0.5 s at 10k vectors of 384 dimensions.
+ * Recall@10 of the graph against the exact scan of the same rows, for questions beside stored vectors that are spread
+ * evenly over the ids. A found vector counts when it is as near as the true tenth, so that equal vectors do not make a
+ * good graph look bad. Costs 200 exact scans: 0.5 s at 10k vectors of 384 dimensions.
  */
 export function checkRecall(index: HnswIndex): IndexSelfCheck {
   const ids = [...index.ids()];
@@ -16,12 +21,20 @@ export function checkRecall(index: HnswIndex): IndexSelfCheck {
   let found = 0;
   let wanted = 0;
   for (let i = 0; i < samples; i++) {
-    const query = index.vectorOf(ids[Math.floor((i * ids.length) / samples)] as string);
-    if (query === undefined) continue;
+    const query = questionBeside(index, ids, Math.floor((i * ids.length) / samples));
     const truth = index.searchExactly(query, TOP_K);
     const worst = truth.at(-1)?.similarity ?? 0;
     wanted += truth.length;
     for (const neighbor of index.search(query, TOP_K)) if (neighbor.similarity >= worst) found++;
   }
-  return { recallAt10: wanted === 0 ? 1 : Math.min(1, found / wanted), samples };
+  return { recallAt10: wanted === 0 ? 1 : found / wanted, samples };
+}
+
+function questionBeside(index: HnswIndex, ids: readonly string[], at: number): Float32Array {
+  const near = index.vectorOf(ids[at] as string) ?? new Float32Array(index.dimensions);
+  // A prime step, so that the other one is rarely of the same cluster.
+  const other = index.vectorOf(ids[(at + 7919) % ids.length] as string) ?? near;
+  const question = near.map((value, i) => value + ASIDE * (other[i] ?? 0));
+  const length = Math.hypot(...question);
+  return length > 0 ? question.map((value) => value / length) : near;
 }

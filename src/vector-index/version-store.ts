@@ -218,7 +218,9 @@ async function writeContent(folder: string, draft: VersionDraft): Promise<Record
     draft.graph.saveGraphTo(path);
     await syncToDisk(path);
     // hnswlib reports no failed write, a full disk for example: only a file that reads back is a written one.
-    await HnswIndex.load(path, draft.rows);
+    await HnswIndex.load(path, draft.rows).catch((cause: unknown) => {
+      throw unavailable('written', cause);
+    });
     files[GRAPH_FILE] = await digestOf(path);
   }
   return files;

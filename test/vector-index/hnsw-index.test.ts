@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { FlatIndex, HnswIndex, type VectorRows } from '../../src/vector-index/index.ts';
+import { vectorIndexContract } from '../contracts/vector-index.contract.ts';
+import { clusteredRows, randomUnit, rowOf, seededRandom, unit } from './sample-vectors.ts';
+
+vectorIndexContract('HnswIndex', (dimensions) => HnswIndex.empty(dimensions));
+vectorIndexContract('HnswIndex without exact scans of small sets', (dimensions) =>
+  HnswIndex.empty(dimensions, { exactUpTo: 0 }),
+);
+
+/** Share of the true ten nearest found, over `queries` vectors beside the stored ones. */
+function recallAt10(index: HnswIndex, truth: FlatIndex, rows: VectorRows, queries: number): number {
+  const random = seededRandom(99);
+  let found = 0;
+  for (let i = 0; i < queries; i++) {
+    const near = rowOf(rows, Math.floor(random() * rows.ids.length));
+    const noise = randomUnit(rows.dimensions, random);
+    const query = unit(Array.from(near, (value, j) => value + 0.4 * (noise[j] ?? 0)));
+    const expected = new Set(truth.search(query, 10).map((neighbor) => neighbor.id));
+    for (const neighbor of index.search(query, 10)) if (expected.has(neighbor.id)) found++;
+  }
+  return found / (queries * 10);
+}
+
+describe('HnswIndex', () => {
+  const rows = clusteredRows(2_000, 64, 20);
+
+  it('finds 99 % of the true ten nearest when the data came sorted by cluster', () => {
+    expect(recallAt10(HnswIndex.build(rows), FlatIndex.fromRows(rows), rows, 100)).toBeGreaterThanOrEqual(0.99);
+  });
+
+  it('finds 99 % of them with 40 % removed, whole clusters among them, and never a removed one', () => {
+    const truth = FlatIndex.fromRows({ ...rows, vectors: rows.vectors.slice() });
+    const index = HnswIndex.empty(64);
+    for (const [i, id] of rows.ids.entries()) index.upsert(id, rowOf(rows, i));
+    const random = seededRandom(5);
+    const removed = new Set<string>();
+    for (const [i, id] of rows.ids.entries()) {
+      if (i >= 400 && random() > 0.25) continue;
+      removed.add(id);
+      expect(index.remove(id)).toBe(true);
+      truth.remove(id);
+    }
+    expect(removed.size).toBeGreaterThan(750);
+    expect(recallAt10(index, truth, rows, 100)).toBeGreaterThanOrEqual(0.99);
+    for (let i = 0; i < 400; i += 10) {
+      const found = index.search(rowOf(rows, i), 10);
+      expect(found).toHaveLength(10);
+      expect(found.filter((neighbor) => removed.has(neighbor.id))).toEqual([]);
+    }
+  });
+
+  it('finds vectors that come after many were removed', () => {
+    const index = HnswIndex.build({ ...rows, vectors: rows.vectors.slice() });
+    for (const id of rows.ids.slice(0, 900)) index.remove(id);
+    const random = seededRandom(11);
+    const late = Array.from({ length: 200 }, () => randomUnit(64, random));
+    for (const [i, vector] of late.entries()) index.upsert(`late-${i}`, vector);
+    for (const [i, vector] of late.entries()) expect(index.search(vector, 1)[0]?.id).toBe(`late-${i}`);
+  });
+
+  it('keeps finding after every vector was replaced twice', () => {
+    const small = clusteredRows(400, 16, 8);
+    const index = HnswIndex.build({ ...small, vectors: small.vectors.slice() });
+    for (const shift of [7, 13]) {
+      for (const [i, id] of small.ids.entries()) index.upsert(id, rowOf(small, (i + shift) % 400));
+    }
+    expect(index.size).toBe(400);
+    for (const [i, id] of small.ids.entries()) {
+      const found = index.search(rowOf(small, (i + 13) % 400), 1)[0];
+      expect(found).toEqual({ id, similarity: expect.closeTo(1, 5) });
+    }
+  });
+
+  it('answers the same similarities as the exact scan, to the last bit', () => {
+    const exact = FlatIndex.fromRows(rows);
+    const index = HnswIndex.build(rows);
+    for (let i = 0; i < 2_000; i += 100) {
+      const query = rowOf(rows, i);
+      const truth = new Map(exact.search(query, 2_000).map((neighbor) => [neighbor.id, neighbor.similarity]));
+      for (const neighbor of index.search(query, 10)) expect(neighbor.similarity).toBe(truth.get(neighbor.id));
+    }
+  });
+
+  it('finds every one of many equal vectors, by id', () => {
+    const index = HnswIndex.empty(4, { exactUpTo: 0 });
+    for (let i = 0; i < 300; i++) index.upsert(`id-${String(i).padStart(3, '0')}`, unit([1, 2, 3, 4]));
+    const found = index.search(unit([1, 2, 3, 4]), 300);
+    expect(found.map((neighbor) => neighbor.id)).toEqual([...index.ids()].sort());
+  });
+
+  it.each([{ m: 1 }, { m: 1.5 }, { efConstruction: 0 }, { efSearch: Number.NaN }, { exactUpTo: -1 }])(
+    'refuses the options %o',
+    (options) => {
+      expect(() => HnswIndex.empty(3, options)).toThrow(expect.objectContaining({ code: 'AR_ERR_INVALID_REQUEST' }));
+    },
+  );
+
+  it('refuses to save a graph with tombstones', () => {
+    const index = HnswIndex.build(clusteredRows(10, 4, 2));
+    index.remove('id-3');
+    expect(() => index.saveGraphTo('never-written')).toThrow(expect.objectContaining({ code: 'AR_ERR_INTERNAL' }));
+  });
+});
