@@ -1,0 +1,123 @@
+import type { Decision, DecisionReason, MatchedBy } from '../contract/index.ts';
+import type { CapabilityName } from '../core/index.ts';
+import type { CapabilityIndexer } from './capability-indexer.ts';
+import { type Gated, gate } from './gate.ts';
+import { isSensitive, type Meaning } from './meaning.ts';
+import type { RecalledCapability } from './recall.ts';
+import type { RoutingOptions } from './routing-options.ts';
+
+/** Capabilities whose agents may compete, or why there are none. */
+export interface Aim {
+  readonly capabilities: readonly { readonly name: CapabilityName; readonly relevance: number }[];
+  readonly reason: DecisionReason | null;
+  readonly matchedBy: MatchedBy | null;
+  readonly ruleId: string | null;
+  readonly ambiguous: boolean;
+  /** What recall found, best first; empty when nothing was searched. */
+  readonly recalled: readonly RecalledCapability[];
+}
+
+export interface AimSources {
+  readonly indexer: CapabilityIndexer;
+  readonly options: RoutingOptions;
+}
+
+/** Holders of this scope, of `*`, or of the capability's own name may reach a sensitive capability. */
+const SENSITIVE_SCOPE = 'sensitive';
+
+/** Steps 5 and 6: what a meaning allows this caller to reach. */
+export function aimOf(
+  meaning: Meaning,
+  request: { readonly namespace: string; readonly minRelevance?: number | undefined },
+  scopes: ReadonlySet<string>,
+  sources: AimSources,
+): Aim {
+  switch (meaning.kind) {
+    case 'denied':
+      return none('denied_by_rule', 'rule', meaning.ruleId);
+    case 'named':
+      return aimAtName(meaning, request.namespace, scopes, sources.indexer);
+    case 'recalled':
+      return aimAtRecalled(meaning.recall.capabilities, meaning.recall.matchedBy, request, sources);
+    default:
+      return meaning satisfies never;
+  }
+}
+
+function aimAtName(
+  meaning: Extract<Meaning, { kind: 'named' }>,
+  namespace: string,
+  scopes: ReadonlySet<string>,
+  indexer: CapabilityIndexer,
+): Aim {
+  const { name, matchedBy, ruleId, requireScope } = meaning;
+  if (!mayReach(name, isSensitive(indexer, namespace, name), requireScope, scopes)) {
+    return none('scope_required', matchedBy, ruleId);
+  }
+  if (indexer.space(namespace)?.get(name) === undefined) return none('unknown_capability', matchedBy, ruleId);
+  return {
+    capabilities: [{ name, relevance: 1 }],
+    reason: null,
+    matchedBy,
+    ruleId,
+    ambiguous: false,
+    recalled: [],
+  };
+}
+
+function mayReach(
+  name: CapabilityName,
+  sensitive: boolean,
+  requireScope: string | null,
+  scopes: ReadonlySet<string>,
+): boolean {
+  if (scopes.has('*')) return true;
+  if (requireScope !== null) return scopes.has(requireScope);
+  return !sensitive || scopes.has(SENSITIVE_SCOPE) || scopes.has(name);
+}
+
+function aimAtRecalled(
+  recalled: readonly RecalledCapability[],
+  matchedBy: 'semantic' | 'lexical',
+  request: { readonly namespace: string; readonly minRelevance?: number | undefined },
+  { indexer, options }: AimSources,
+): Aim {
+  if (indexer.space(request.namespace) === undefined) return none('nothing_registered', null, null);
+  const gated: Gated = gate(recalled, { ...options, minRelevance: request.minRelevance ?? options.minRelevance });
+  return {
+    capabilities: gated.passed,
+    reason: gated.reason,
+    matchedBy: gated.reason === null ? matchedBy : null,
+    ruleId: null,
+    ambiguous: gated.ambiguous,
+    recalled,
+  };
+}
+
+function none(reason: DecisionReason, matchedBy: MatchedBy | null, ruleId: string | null): Aim {
+  return { capabilities: [], reason, matchedBy, ruleId, ambiguous: false, recalled: [] };
+}
+
+export interface Verdict {
+  readonly decision: Decision;
+  readonly reason: DecisionReason | null;
+}
+
+/** Step 10: route, wait, or say honestly that there is nobody. */
+export function verdictOf(
+  aim: Aim,
+  candidates: readonly { readonly load: number }[],
+  someMayFreeUp: boolean,
+  queueLoad: number,
+): Verdict {
+  if (aim.reason !== null) return { decision: 'no_match', reason: aim.reason };
+  if (candidates.length === 0) {
+    return someMayFreeUp
+      ? { decision: 'queue', reason: 'all_agents_full' }
+      : { decision: 'no_match', reason: 'no_agent_available' };
+  }
+  if (candidates.every((candidate) => candidate.load > queueLoad)) {
+    return { decision: 'queue', reason: 'all_agents_overloaded' };
+  }
+  return { decision: 'route', reason: null };
+}

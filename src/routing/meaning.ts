@@ -1,0 +1,55 @@
+import { type CapabilityName, canonicalText } from '../core/index.ts';
+import type { RuleSet } from '../rules/index.ts';
+import type { CapabilityIndexer } from './capability-indexer.ts';
+import type { RecallResult } from './recall.ts';
+import type { Loaded } from './route-cache.ts';
+
+/** What an intent means, before anybody looks at agents: the outcome of steps 2 to 4, and what the cache holds. */
+export type Meaning =
+  | { readonly kind: 'denied'; readonly ruleId: string }
+  | {
+      readonly kind: 'named';
+      readonly name: CapabilityName;
+      readonly matchedBy: 'rule' | 'exact';
+      readonly ruleId: string | null;
+      readonly requireScope: string | null;
+    }
+  | { readonly kind: 'recalled'; readonly recall: RecallResult };
+
+export interface MeaningSources {
+  readonly rules: { readonly current: RuleSet };
+  readonly indexer: CapabilityIndexer;
+  readonly recall: (namespace: string, canonical: string) => Promise<RecallResult>;
+}
+
+/** Steps 2 (rules), 3 (exact names) and 4 (recall), the first that decides. */
+export async function meaningOf(
+  namespace: string,
+  canonical: string,
+  sources: MeaningSources,
+): Promise<Loaded<Meaning>> {
+  const rule = sources.rules.current.decide(canonical);
+  if (rule !== undefined) {
+    if (rule.capability === undefined) return { value: { kind: 'denied', ruleId: rule.id }, cacheable: true };
+    const requireScope = rule.requireScope ?? null;
+    const name = canonicalText(rule.capability) as CapabilityName;
+    const cacheable = !isSensitive(sources.indexer, namespace, name);
+    return { value: { kind: 'named', name, matchedBy: 'rule', ruleId: rule.id, requireScope }, cacheable };
+  }
+  const named = sources.indexer.space(namespace)?.named(canonical);
+  // A sensitive capability is reached by its exact name, not by an alias: aliases are words that people say.
+  if (named !== undefined && (named.by === 'name' || !named.entry.sensitive)) {
+    const { name, sensitive } = named.entry;
+    return {
+      value: { kind: 'named', name, matchedBy: 'exact', ruleId: null, requireScope: null },
+      cacheable: !sensitive,
+    };
+  }
+  const recall = await sources.recall(namespace, canonical);
+  const isNearSensitive = recall.capabilities[0]?.sensitive ?? false;
+  return { value: { kind: 'recalled', recall }, cacheable: recall.degradedReason === null && !isNearSensitive };
+}
+
+export function isSensitive(indexer: CapabilityIndexer, namespace: string, name: string): boolean {
+  return indexer.space(namespace)?.get(name)?.sensitive ?? false;
+}

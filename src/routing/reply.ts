@@ -1,0 +1,104 @@
+import type { RouteReply } from '../contract/index.ts';
+import type { RuleSet } from '../rules/index.ts';
+import { explain } from './explain.ts';
+import { FACTORS } from './factors/factor-catalog.ts';
+import type { ScoredCandidate } from './rerank.ts';
+import { rounded, roundedMs } from './rounding.ts';
+import type { DecidedRoute } from './router.ts';
+
+type Alternative = RouteReply['alternatives'][number];
+
+/** The wire form of a decision. Small by default: the whole story comes with `explain` only. */
+export function buildReply(decided: DecidedRoute, totalMs: number, rules: RuleSet): RouteReply {
+  const { aim, selection, verdict, context } = decided;
+  const chosen = selection?.chosen ?? null;
+  const best = aim.capabilities[0];
+  const timings: Record<string, number> = { total: roundedMs(totalMs) };
+  for (const [stage, ms] of Object.entries(decided.stages)) timings[stage] = roundedMs(ms);
+  const reply: RouteReply = {
+    requestId: decided.requestId,
+    decision: verdict.decision,
+    reason: verdict.reason,
+    capability: chosen?.capability ?? best?.name ?? null,
+    agent: chosen === null ? null : routedAgent(chosen),
+    relevance: relevanceOf(decided, chosen),
+    score: chosen === null ? null : rounded(chosen.score),
+    factors:
+      chosen === null
+        ? null
+        : Object.fromEntries(FACTORS.map((factor) => [factor.name, rounded(factor.value(chosen, context))])),
+    matchedBy: aim.matchedBy,
+    ambiguous: aim.ambiguous,
+    alternatives: alternatives(decided, chosen),
+    degraded: decided.degradedReason !== null,
+    indexVersion: decided.indexVersion,
+    registryEpoch: decided.registryEpoch,
+    cache: decided.cache,
+    timings,
+  };
+  if (aim.ruleId !== null) reply.ruleId = aim.ruleId;
+  if (decided.degradedReason !== null) reply.degradedReason = decided.degradedReason;
+  if (verdict.decision === 'queue') reply.retryAfterMs = Math.round(context.options.queueRetryAfterMs);
+  if (decided.request.explain) reply.explain = explainOf(decided, rules);
+  return reply;
+}
+
+function routedAgent({ agent }: ScoredCandidate): NonNullable<RouteReply['agent']> {
+  const { agentId, agentName, version, transport } = agent.record;
+  return { agentId, agentName, version, transport, state: agent.liveness.state };
+}
+
+function relevanceOf(decided: DecidedRoute, chosen: ScoredCandidate | null): number | null {
+  const relevance = chosen?.relevance ?? decided.aim.capabilities[0]?.relevance ?? bestShown(decided)?.relevance;
+  return relevance === undefined ? null : rounded(relevance);
+}
+
+/** The best recalled capability that may be named to the caller; a sensitive one is not given away. */
+function bestShown(decided: DecidedRoute): { relevance: number } | undefined {
+  return decided.aim.recalled.find((one) => !one.sensitive);
+}
+
+/**
+ * Other candidates for a routed or waiting request; where two capabilities could be meant, the other one is among
+ * them even without an agent. For a no_match the nearest names, without agents.
+ */
+function alternatives(decided: DecidedRoute, chosen: ScoredCandidate | null): Alternative[] {
+  const { aim, ranked, request, verdict } = decided;
+  const limit = chosen === null ? request.topK : request.topK - 1;
+  const found: Alternative[] = [];
+  if (verdict.decision !== 'no_match' || aim.reason === null) {
+    for (const candidate of ranked) {
+      if (found.length >= limit || candidate === chosen) continue;
+      found.push({
+        capability: candidate.capability,
+        agentId: candidate.agent.record.agentId,
+        relevance: rounded(candidate.relevance),
+        score: rounded(candidate.score),
+      });
+    }
+  }
+  const named = new Set<string>(found.map((one) => one.capability));
+  if (chosen !== null) named.add(chosen.capability);
+  const missing = aim.reason !== null ? aim.recalled : aim.ambiguous ? aim.recalled.slice(0, 2) : [];
+  for (const one of missing) {
+    if (one.sensitive || named.has(one.name)) continue;
+    const alternative = { capability: one.name, agentId: null, relevance: rounded(one.relevance), score: null };
+    if (found.length < limit) found.push(alternative);
+    else if (aim.ambiguous && limit > 0) found[limit - 1] = alternative;
+  }
+  return found;
+}
+
+function explainOf(decided: DecidedRoute, rules: RuleSet): NonNullable<RouteReply['explain']> {
+  const { request, context } = decided;
+  return explain({
+    canonicalText: decided.canonical,
+    rules: decided.canonical === null ? [] : rules.explain(decided.canonical),
+    recalled: decided.aim.recalled,
+    gate: { ...context.options, minRelevance: request.minRelevance ?? context.options.minRelevance },
+    context,
+    ranked: decided.ranked,
+    dropped: decided.eligibility.dropped,
+    strategies: decided.selection?.strategies ?? [],
+  });
+}

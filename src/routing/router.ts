@@ -1,0 +1,202 @@
+import { parseCapabilityName } from '../capability/index.ts';
+import type { CacheOutcome, RouteReply, RouteRequest } from '../contract/index.ts';
+import { AgentReachError, type Clock, canonicalText, hasWords, isAgentReachError, publish } from '../core/index.ts';
+import type { Embedder, ModelCalibration } from '../embedding/index.ts';
+import type { RegistryView } from '../registry/index.ts';
+import type { RuleSet } from '../rules/index.ts';
+import type { Candidate, SelectionContext } from './candidate.ts';
+import type { CapabilityIndexer } from './capability-indexer.ts';
+import { type Aim, aimOf, type Verdict, verdictOf } from './decision.ts';
+import { type Eligibility, eligibleAgents, mayFreeUp } from './eligibility.ts';
+import { type Meaning, meaningOf } from './meaning.ts';
+import { degradedReasonOf, Recaller } from './recall.ts';
+import { buildReply } from './reply.ts';
+import { medianLatencyMs, rerank, type ScoredCandidate } from './rerank.ts';
+import { RouteCache } from './route-cache.ts';
+import type { RoutingOptions } from './routing-options.ts';
+import type { Caller, RoutingService } from './routing-service.ts';
+import { type Selection, select } from './select.ts';
+
+export interface RouterOptions {
+  readonly clock: Clock;
+  /** Uniform in 0..1. */
+  readonly random: () => number;
+  readonly embedder: Embedder;
+  readonly calibration: ModelCalibration;
+  readonly indexer: CapabilityIndexer;
+  readonly view: RegistryView;
+  readonly rules: { readonly version: number; readonly current: RuleSet };
+  /** Id of the index version that answers now. */
+  readonly indexVersion: () => string;
+  /** Read anew by every route, so that a reload takes effect at once. */
+  readonly options: () => RoutingOptions;
+  readonly cache: { readonly ttlMs: number; readonly maxEntries: number };
+}
+
+/** Everything that one decision was made of; the reply is a view of it. */
+export interface DecidedRoute {
+  readonly request: RouteRequest;
+  readonly requestId: string;
+  readonly canonical: string | null;
+  readonly meaning: Meaning;
+  readonly aim: Aim;
+  readonly eligibility: Eligibility;
+  readonly ranked: readonly ScoredCandidate[];
+  readonly context: SelectionContext;
+  readonly verdict: Verdict;
+  readonly selection: Selection | null;
+  readonly cache: CacheOutcome;
+  readonly degradedReason: string | null;
+  readonly indexVersion: string;
+  readonly registryEpoch: number;
+  readonly stages: Readonly<Record<string, number>>;
+}
+
+/**
+ * The pipeline: an intent becomes a meaning (cached for a minute), and a meaning becomes an agent (never cached:
+ * steps 7 to 10 run on live state, synchronously, so that one answer is of one moment).
+ */
+export class Router implements RoutingService {
+  readonly #options: RouterOptions;
+  readonly #cache: RouteCache<Meaning>;
+  readonly #recaller: Recaller;
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+    this.#cache = new RouteCache({ clock: options.clock, ...options.cache });
+    this.#recaller = new Recaller(options);
+  }
+
+  get cachedMeanings(): number {
+    return this.#cache.size;
+  }
+
+  async route(request: RouteRequest, caller: Caller): Promise<RouteReply> {
+    const start = this.#options.clock.now();
+    const canonical = request.intent === undefined ? null : canonicalIntent(request.intent);
+    const found =
+      canonical === null
+        ? { value: this.#exactly(request), outcome: 'bypass' as const }
+        : await this.#meaning(request.namespace, canonical);
+    const meant = this.#options.clock.now();
+    const decided = this.#decide(request, caller, canonical, found.value, found.outcome, meant - start);
+    const total = this.#options.clock.now() - start;
+    this.#publish(decided, total);
+    return buildReply(decided, total, this.#options.rules.current);
+  }
+
+  /** All at once: the embedder gathers what waits into its batches. */
+  async routeBatch(requests: readonly RouteRequest[], caller: Caller): Promise<RouteReply[]> {
+    for (const [i, request] of requests.entries()) {
+      try {
+        if (request.intent === undefined) this.#exactly(request);
+        else canonicalIntent(request.intent);
+      } catch (error) {
+        throw atPlace(error, `requests[${i}]`);
+      }
+    }
+    return Promise.all(
+      requests.map((request, i) => this.route(request, { ...caller, requestId: `${caller.requestId}.${i}` })),
+    );
+  }
+
+  async #meaning(namespace: string, canonical: string): Promise<{ value: Meaning; outcome: CacheOutcome }> {
+    const { indexer, rules } = this.#options;
+    const stamp = `${indexer.revision}.${rules.version}.${this.#options.indexVersion()}`;
+    const key = `${namespace}\n${canonical}`;
+    const cached = this.#cache.get(stamp, key);
+    if (cached !== undefined) return { value: cached, outcome: 'hit' };
+    const limits = this.#options.options();
+    return this.#cache.load(stamp, key, () =>
+      meaningOf(namespace, canonical, {
+        rules,
+        indexer,
+        recall: (space, text) => this.#recaller.recall(space, text, limits),
+      }),
+    );
+  }
+
+  #exactly(request: RouteRequest): Meaning {
+    const name = parseCapabilityName(request.capability ?? '', {
+      known: this.#options.indexer.space(request.namespace)?.names() ?? [],
+      path: 'capability',
+    });
+    return { kind: 'named', name, matchedBy: 'exact', ruleId: null, requireScope: null };
+  }
+
+  #decide(
+    request: RouteRequest,
+    caller: Caller,
+    canonical: string | null,
+    meaning: Meaning,
+    cache: CacheOutcome,
+    meantMs: number,
+  ): DecidedRoute {
+    const { indexer, view, random, embedder, clock } = this.#options;
+    const options = this.#options.options();
+    const start = clock.now();
+    const aim = aimOf(meaning, request, caller.scopes, { indexer, options });
+    const eligibility = eligibleAgents(aim.capabilities, view, request);
+    const context = this.#context(request, options, random, eligibility.candidates);
+    const ranked = rerank(eligibility.candidates, context);
+    const verdict = verdictOf(aim, ranked, mayFreeUp(eligibility.dropped), options.queueLoad);
+    const selection = verdict.decision === 'route' ? select(ranked, context) : null;
+    const recalled = meaning.kind === 'recalled' && (cache === 'miss' || cache === 'bypass') ? meaning.recall : null;
+    return {
+      request,
+      requestId: caller.requestId,
+      canonical,
+      meaning,
+      aim,
+      eligibility,
+      ranked,
+      context,
+      verdict,
+      selection,
+      cache,
+      degradedReason: (recalled?.degradedReason ?? null) || degradedReasonOf(embedder),
+      indexVersion: this.#options.indexVersion(),
+      registryEpoch: view.epoch,
+      stages: { ...(recalled?.stages ?? {}), meaning: meantMs, select: clock.now() - start },
+    };
+  }
+
+  #context(
+    request: RouteRequest,
+    options: RoutingOptions,
+    random: () => number,
+    candidates: readonly Candidate[],
+  ): SelectionContext {
+    return { request, options, random, medianLatencyMs: medianLatencyMs(candidates) };
+  }
+
+  #publish(decided: DecidedRoute, totalMs: number): void {
+    publish('route.decided', {
+      decision: decided.verdict.decision,
+      reason: decided.verdict.reason,
+      matchedBy: decided.aim.matchedBy,
+      cache: decided.cache,
+      degraded: decided.degradedReason !== null,
+      stages: decided.stages,
+      totalMs,
+    });
+  }
+}
+
+function canonicalIntent(intent: string): string {
+  const canonical = canonicalText(intent);
+  if (hasWords(canonical)) return canonical;
+  throw new AgentReachError('AR_ERR_INVALID_INTENT', {
+    detail: 'The intent holds no letter and no digit of any script.',
+    issues: [{ path: 'intent', message: 'holds no words' }],
+  });
+}
+
+function atPlace(error: unknown, place: string): unknown {
+  if (!isAgentReachError(error)) return error;
+  return new AgentReachError(error.code, {
+    detail: error.message,
+    issues: error.issues.map((issue) => ({ path: `${place}.${issue.path}`, message: issue.message })),
+    suggestions: error.suggestions,
+  });
+}

@@ -1,0 +1,144 @@
+import { type Clock, type ContentHash, errorText, isAgentReachError, log } from '../core/index.ts';
+import type { Embedder } from '../embedding/index.ts';
+import type { LayeredIndex } from '../vector-index/index.ts';
+import type { VectorStore } from './vector-store.ts';
+
+export interface TextVectorsOptions {
+  readonly clock: Clock;
+  readonly embedder: Embedder;
+  readonly vectorStore: VectorStore;
+  readonly vectors: LayeredIndex;
+  /** The text behind a hash, while some capability needs it. */
+  readonly textOf: (hash: ContentHash) => string | undefined;
+  /** Called when vectors arrived that were missing. */
+  readonly onFilled: () => void;
+}
+
+/** How long a prepared text is kept for a registration that has not been applied yet. */
+const PIN_MS = 300_000;
+/** Texts handed to the embedder at once while filling; keeps the rest of its queue free for registrations. */
+const FILL_CHUNK = 256;
+const RETRY_MS = 5_000;
+
+/**
+ * Sees to it that every text has its vector, and that none is embedded twice: from the index, else from the store,
+ * else from the embedder (and then into the store, before the index). What a degraded model leaves missing is filled
+ * when it heals.
+ */
+export class TextVectors {
+  readonly #options: TextVectorsOptions;
+  readonly #missing = new Set<ContentHash>();
+  /** Hash -> time until which it must stay in the index although no capability owns it yet. */
+  readonly #pins = new Map<string, number>();
+  #filling: Promise<{ embedded: number; reused: number }> | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #stopped = false;
+  readonly #unsubscribe: () => void;
+
+  constructor(options: TextVectorsOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.embedder.onHealth((health) => {
+      if (health.state === 'ready') this.fillInBackground();
+    });
+  }
+
+  get missing(): number {
+    return this.#missing.size;
+  }
+
+  addMissing(hash: ContentHash): void {
+    this.#missing.add(hash);
+  }
+
+  isPinned(hash: string): boolean {
+    return this.#pins.has(hash);
+  }
+
+  dropOldPins(): void {
+    const now = this.#options.clock.now();
+    for (const [hash, until] of this.#pins) if (until <= now) this.#pins.delete(hash);
+  }
+
+  /** Vectors for all of these texts, in the index and in the store. Errors: those of the embedder and the store. */
+  async ensure(texts: ReadonlyMap<ContentHash, string>): Promise<{ embedded: number; reused: number }> {
+    const until = this.#options.clock.now() + PIN_MS;
+    const absent: ContentHash[] = [];
+    for (const hash of texts.keys()) {
+      this.#pins.set(hash, until);
+      if (!this.#options.vectors.has(hash)) absent.push(hash);
+    }
+    if (absent.length === 0) return { embedded: 0, reused: 0 };
+    const { embedder, vectorStore, vectors } = this.#options;
+    const stored = await vectorStore.getMany(embedder.info.fingerprint, absent);
+    for (const [hash, vector] of stored) vectors.upsert(hash, vector);
+    const fresh = absent.filter((hash) => !stored.has(hash));
+    if (fresh.length > 0) {
+      const embedded = await embedder.embed(
+        fresh.map((hash) => texts.get(hash) ?? ''),
+        { kind: 'document' },
+      );
+      const made = new Map<ContentHash, Float32Array>();
+      for (const [i, hash] of fresh.entries()) {
+        const vector = embedded[i];
+        if (vector !== undefined) made.set(hash, vector);
+      }
+      await vectorStore.putMany(embedder.info.fingerprint, made);
+      for (const [hash, vector] of made) vectors.upsert(hash, vector);
+    }
+    for (const hash of absent) this.#missing.delete(hash);
+    return { embedded: fresh.length, reused: stored.size };
+  }
+
+  fillInBackground(): void {
+    if (this.#missing.size === 0 || this.#stopped) return;
+    this.fill().catch((error: unknown) => {
+      log('warn', 'texts wait for their vectors', { missing: this.#missing.size, reason: errorText(error) });
+      this.#cancelRetry?.();
+      this.#cancelRetry = this.#options.clock.schedule(RETRY_MS, () => this.fillInBackground());
+    });
+  }
+
+  /** Fills what is missing; while the model is degraded it stops early, and goes on when the model heals. */
+  fill(): Promise<{ embedded: number; reused: number }> {
+    this.#filling ??= this.#fill().finally(() => {
+      this.#filling = undefined;
+    });
+    return this.#filling;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelRetry?.();
+    this.#unsubscribe();
+  }
+
+  async #fill(): Promise<{ embedded: number; reused: number }> {
+    const sum = { embedded: 0, reused: 0 };
+    try {
+      while (this.#missing.size > 0 && !this.#stopped) {
+        const texts = this.#nextChunk();
+        if (texts.size === 0) continue;
+        const part = await this.ensure(texts);
+        sum.embedded += part.embedded;
+        sum.reused += part.reused;
+        for (const hash of texts.keys()) this.#missing.delete(hash);
+      }
+    } catch (error) {
+      if (!isAgentReachError(error) || error.code !== 'AR_ERR_MODEL_UNUSABLE') throw error;
+    } finally {
+      if (sum.embedded + sum.reused > 0) this.#options.onFilled();
+    }
+    return sum;
+  }
+
+  #nextChunk(): Map<ContentHash, string> {
+    const texts = new Map<ContentHash, string>();
+    for (const hash of this.#missing) {
+      const text = this.#options.textOf(hash);
+      if (text === undefined || this.#options.vectors.has(hash)) this.#missing.delete(hash);
+      else if (texts.size < FILL_CHUNK) texts.set(hash, text);
+      else break;
+    }
+    return texts;
+  }
+}
