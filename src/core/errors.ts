@@ -50,6 +50,10 @@ export const ERRORS = {
   AR_ERR_BODY_TOO_LARGE: caller(413, 'The body is over the limit.'),
   AR_ERR_UNSUPPORTED_MEDIA_TYPE: caller(415, 'The body must be application/json.'),
   AR_ERR_INTERNAL: service(500, 'Something failed inside the service.', false),
+  /** Made by clients only: the answer came from a proxy, a page, or another service. */
+  AR_ERR_FOREIGN_REPLY: service(502, 'The answer did not come from an Agent-Reach service.', false),
+  /** Made by clients only: no connection, or one that broke. */
+  AR_ERR_UNREACHABLE: service(503, 'The service cannot be reached.'),
   AR_ERR_MODEL_UNUSABLE: service(503, 'The embedding model cannot be used.'),
   AR_ERR_OVERLOADED: service(503, 'The service has more work than it can take.'),
   AR_ERR_STOPPING: service(503, 'The service is stopping.'),
