@@ -1,0 +1,7 @@
+export { type AgentQuery, AgentsClient, type HeartbeatInput, type RegistrationInput } from './agents-client.ts';
+export { CapabilitiesClient, type CapabilityQuery } from './capabilities-client.ts';
+export { IndexClient, type RebuildOptions } from './index-client.ts';
+export { type FailedReply, problemToError } from './problem-to-error.ts';
+export { type Liveness, ReachClient, type RouteInput } from './reach-client.ts';
+export { type RuleEditOptions, type RuleInput, RulesClient } from './rules-client.ts';
+export { type ConnectionOptions, DEFAULT_BASE_URL } from './service-connection.ts';
