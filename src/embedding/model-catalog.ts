@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { AgentReachError } from '../core/index.ts';
+import type { ModelCalibration } from './calibration.ts';
 
 /**
  * One row a model; to add one, put its folder into models/ and its row here. Everything that differs between models
@@ -29,22 +30,6 @@ export interface ModelRow {
   readonly calibration: ModelCalibration;
 }
 
-/** Relevance = 1 / (1 + exp(-(slope * similarity + intercept))): 0.5 means "as likely right as wrong". */
-export interface CalibrationLine {
-  readonly slope: number;
-  readonly intercept: number;
-}
-
-/** Fitted per model on training data, so that thresholds mean the same whatever the model. */
-export interface ModelCalibration {
-  /** For the fused similarity, when the model answered. */
-  readonly hybrid: CalibrationLine;
-  /** For the lexical score alone, when the model is degraded. */
-  readonly lexical: CalibrationLine;
-  /** Share of the lexical score in the fused similarity, 0..1. */
-  readonly lexicalWeight: number;
-}
-
 export const DEFAULT_MODEL_ID = 'zh-en-small';
 
 export const MODELS: readonly ModelRow[] = [
@@ -62,9 +47,9 @@ export const MODELS: readonly ModelRow[] = [
     batching: 'alone',
     licence: 'MIT AND Apache-2.0 (see models/README.md)',
     calibration: {
-      hybrid: { slope: 12, intercept: -5.4 },
-      lexical: { slope: 6, intercept: -3 },
-      lexicalWeight: 0.2,
+      lexicalWeight: 0.4,
+      hybrid: { slope: 11.8, intercept: -2.1, crowdSlope: -0.45 },
+      lexical: { slope: 6, intercept: -1, crowdSlope: -0.45 },
     },
   },
 ];

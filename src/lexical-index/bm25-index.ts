@@ -131,9 +131,9 @@ export class Bm25Index implements LexicalIndex {
     let queryWeight = 0;
     for (const term of lexicalTerms(query, MAX_QUERY_TERMS)) {
       const postings = this.#postings.get(term);
-      const idf = this.#idf(postings?.slots.length ?? 0);
-      queryWeight += idf;
-      if (postings !== undefined) this.#accumulate(postings, idf, touched);
+      const rarity = this.#rarity(postings?.slots.length ?? 0);
+      queryWeight += rarity;
+      if (postings !== undefined) this.#accumulate(postings, rarity, touched);
     }
     const best = this.#selectBest(touched, topK);
     const hits = best.map((slot) => ({
@@ -148,19 +148,23 @@ export class Bm25Index implements LexicalIndex {
     return hits;
   }
 
-  /** Never negative, also for a word that every document has. */
-  #idf(documentCount: number): number {
-    return Math.log(1 + (this.size - documentCount + 0.5) / (documentCount + 0.5));
+  /**
+   * Inverse document frequency in units of a word that one document alone has, so that scores of a registry of ten
+   * and of a thousand capabilities can be calibrated together. Above 0 even for a word that every document has.
+   */
+  #rarity(documentCount: number): number {
+    const idf = (count: number): number => Math.log(1 + (this.size - count + 0.5) / (count + 0.5));
+    return idf(documentCount) / idf(1);
   }
 
-  #accumulate({ slots, counts }: Postings, idf: number, touched: number[]): void {
+  #accumulate({ slots, counts }: Postings, rarity: number, touched: number[]): void {
     for (let at = 0; at < slots.length; at += 1) {
       const slot = slots[at] ?? 0;
       const frequency = this.#frequency(slot, counts[at] ?? 0);
       if (this.#covered[slot] === 0) touched.push(slot);
-      this.#covered[slot] = (this.#covered[slot] ?? 0) + idf;
+      this.#covered[slot] = (this.#covered[slot] ?? 0) + rarity;
       this.#scores[slot] =
-        (this.#scores[slot] ?? 0) + (idf * frequency * (1 + this.#saturation)) / (this.#saturation + frequency);
+        (this.#scores[slot] ?? 0) + (rarity * frequency * (1 + this.#saturation)) / (this.#saturation + frequency);
     }
   }
 

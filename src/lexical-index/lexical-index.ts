@@ -10,7 +10,7 @@ export interface LexicalDocument {
 
 export interface LexicalHit {
   readonly id: string;
-  /** BM25F score, unbounded. */
+  /** BM25F score, unbounded; 1 is about one word that no other document has. */
   readonly score: number;
   /** Share of the query's weight (inverse document frequency) that this document covers, 0..1. */
   readonly coverage: number;

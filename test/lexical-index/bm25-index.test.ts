@@ -53,6 +53,15 @@ describe('Bm25Index', () => {
     expect(half?.coverage).toBeLessThan(0.5);
   });
 
+  it('scores a word of one document alike in small and large registries', () => {
+    const filler = (count: number): LexicalDocument[] =>
+      Array.from({ length: count }, (_, at) => doc(`task.run.n${at}`, { descriptions: ['filler words here'] }));
+    const scoreAmong = (count: number): number =>
+      indexOf(doc('a.b.c', { descriptions: ['a zebra walks here'] }), ...filler(count)).search('zebra', 1)[0]?.score ??
+      0;
+    expect(scoreAmong(400) / scoreAmong(4)).toBeCloseTo(1, 1);
+  });
+
   it('answers nothing to a query without words, and to an empty index', () => {
     const index = indexOf(weather, mail);
     for (const query of ['', '  ', '🎉', '???', 'please']) expect(index.search(query, 5)).toEqual([]);
