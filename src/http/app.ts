@@ -1,0 +1,88 @@
+/**
+ * The whole HTTP face: every endpoint, its description, and one answer for everything else. Holds no state but
+ * whether the service is stopping. What a request goes through is in endpoint-runner.ts.
+ */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { type Clock, systemClock } from '../core/index.ts';
+import { type ApiKey, createAuthenticator } from './api-keys.ts';
+import type { Endpoint } from './endpoint.ts';
+import { createHandler, createNotFoundHandler, type RunnerContext } from './endpoint-runner.ts';
+import { registerEndpoints, writeDocument } from './openapi-document.ts';
+import { problemReply } from './problem-response.ts';
+import { toResponse } from './reply.ts';
+import { requestIdFrom } from './request-input.ts';
+import { agentEndpoints } from './routes/agents.ts';
+import { capabilityEndpoints } from './routes/capabilities.ts';
+import { docsEndpoints } from './routes/docs.ts';
+import { indexEndpoints } from './routes/index-versions.ts';
+import { routingEndpoints } from './routes/routing.ts';
+import { ruleEndpoints } from './routes/rules.ts';
+import { serviceEndpoints } from './routes/service.ts';
+import type { HttpServices } from './services.ts';
+
+/** 1 MiB: 256 intents of 2,000 characters, or one agent with 256 described capabilities, fit. */
+export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
+
+export interface HttpOptions {
+  /** The address the server binds to: without keys it must be a loopback one. */
+  readonly host: string;
+  /** Empty: everybody is the operator. */
+  readonly apiKeys: readonly ApiKey[];
+  readonly bodyLimitBytes?: number;
+  readonly clock?: Clock;
+}
+
+export interface HttpApp {
+  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>;
+  /** The OpenAPI 3.1 document. */
+  document(): object;
+  /** From now on requests get AR_ERR_STOPPING, and /readyz says 503. */
+  beginStop(): void;
+}
+
+/** Error: AR_ERR_INVALID_CONFIG for a key that is no SHA-256, or no keys off loopback. */
+export function createHttpApp(services: HttpServices, options: HttpOptions): HttpApp {
+  const app = new OpenAPIHono();
+  const clock = options.clock ?? systemClock;
+  let isStopping = false;
+  let documentText: string | undefined;
+  const context: RunnerContext = {
+    authenticate: createAuthenticator(options.apiKeys, options.host),
+    bodyLimitBytes: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
+    clock,
+    isStopping: () => isStopping,
+  };
+  const document = (): object => writeDocument(app, services.version);
+  const endpoints: readonly Endpoint[] = [
+    ...routingEndpoints(services.routing),
+    ...agentEndpoints(services.registry),
+    ...capabilityEndpoints(services.registry),
+    ...ruleEndpoints(services.rules),
+    ...indexEndpoints(services.index),
+    ...serviceEndpoints(services, {
+      clock,
+      isStopping: context.isStopping,
+      documentText: () => {
+        documentText ??= JSON.stringify(document());
+        return documentText;
+      },
+    }),
+    ...docsEndpoints(),
+  ];
+  registerEndpoints(app, endpoints);
+  for (const one of endpoints) app.on(one.method.toUpperCase(), honoPath(one.path), createHandler(one, context));
+  app.notFound(createNotFoundHandler(endpoints, context));
+  app.onError((error, c) => {
+    const requestId = requestIdFrom(c.req.header('x-request-id'));
+    return toResponse(problemReply(error, { requestId, route: 'unknown' }), requestId);
+  });
+  return {
+    fetch: (request, env) => app.fetch(request, env),
+    document,
+    beginStop() {
+      isStopping = true;
+    },
+  };
+}
+
+const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -1,0 +1,182 @@
+/** Examples of the OpenAPI document. A test parses each with its schema, so none can go stale. */
+export const REGISTRATION = {
+  agentId: 'weather-1',
+  agentName: 'City weather',
+  version: '1.4.0',
+  capabilities: [
+    {
+      name: 'weather.query.city',
+      description: 'Weather forecast for a city',
+      examples: ['明天杭州会下雨吗', 'will it rain tomorrow'],
+    },
+  ],
+  transport: { type: 'http', endpoint: 'http://127.0.0.1:9001' },
+  maxConcurrency: 8,
+} as const;
+
+export const REGISTRATION_REPLY = {
+  agentId: 'weather-1',
+  leaseId: 'lease_7m3k0c9w2t5x8b1q',
+  incarnation: 1,
+  heartbeatIntervalMs: 30_000,
+  warnings: [],
+} as const;
+
+export const HEARTBEAT = {
+  leaseId: 'lease_7m3k0c9w2t5x8b1q',
+  load: { active: 2, queued: 0, max: 8 },
+  status: 'healthy',
+  avgLatencyMs: 120,
+} as const;
+
+export const HEARTBEAT_REPLY = {
+  agentId: 'weather-1',
+  incarnation: 1,
+  state: 'online',
+  nextHeartbeatMs: 29_120,
+  warnings: [],
+} as const;
+
+export const AGENT_VIEW = {
+  agentId: 'weather-1',
+  agentName: 'City weather',
+  version: '1.4.0',
+  namespace: 'default',
+  state: 'online',
+  incarnation: 1,
+  capabilities: REGISTRATION.capabilities,
+  transport: REGISTRATION.transport,
+  zone: null,
+  tags: {},
+  metadata: {},
+  heartbeatIntervalMs: 30_000,
+  timeoutMs: 5_000,
+  maxConcurrency: 8,
+  idempotent: false,
+  load: 0.25,
+  reportedLoad: { active: 2, queued: 0, max: 8 },
+  avgLatencyMs: 120,
+  registeredAt: '2026-01-01T00:00:00.000Z',
+  lastSeenAt: '2026-01-01T00:00:30.000Z',
+  expiresAt: null,
+} as const;
+
+export const AGENT_PAGE = { items: [AGENT_VIEW], nextCursor: null, registryEpoch: 12 } as const;
+
+export const CAPABILITY_VIEW = {
+  name: 'weather.query.city',
+  namespace: 'default',
+  status: 'active',
+  replacedBy: null,
+  firstOwner: 'weather-1',
+  sensitive: false,
+  descriptions: ['Weather forecast for a city'],
+  aliases: [],
+  examples: ['will it rain tomorrow', '明天杭州会下雨吗'],
+  agents: 2,
+  routableAgents: 2,
+  firstSeenAt: '2026-01-01T00:00:00.000Z',
+} as const;
+
+export const ROUTE_REQUEST = { intent: '明天杭州会下雨吗' } as const;
+
+export const ROUTE_BATCH = {
+  requests: [{ intent: '明天杭州会下雨吗' }, { intent: 'send an email to my boss' }],
+} as const;
+
+export const ROUTE_REPLY = {
+  requestId: 'req_8k2m1',
+  decision: 'route',
+  reason: null,
+  capability: 'weather.query.city',
+  agent: {
+    agentId: 'weather-1',
+    agentName: 'City weather',
+    version: '1.4.0',
+    transport: REGISTRATION.transport,
+    state: 'online',
+  },
+  relevance: 0.93,
+  score: 0.845,
+  factors: { relevance: 0.93, load: 0.75, latency: 0.78 },
+  matchedBy: 'semantic',
+  ambiguous: false,
+  alternatives: [{ capability: 'weather.query.city', agentId: 'weather-2', relevance: 0.93, score: 0.81 }],
+  degraded: false,
+  indexVersion: 'v000002',
+  registryEpoch: 12,
+  cache: 'miss',
+  timings: { embed: 3.4, recall: 0.2, total: 3.9 },
+} as const;
+
+export const RULE = {
+  id: 'invoice',
+  priority: 10,
+  match: 'contains',
+  patterns: ['开发票', 'issue an invoice'],
+  unless: ['不要开发票'],
+  capability: 'finance.issue.invoice',
+} as const;
+
+export const RULE_HISTORY = {
+  rulesVersion: 1,
+  items: [{ version: 1, editedAt: '2026-01-01T00:00:00.000Z', editedBy: 'local', change: 'put invoice', rules: 1 }],
+} as const;
+
+export const DRY_RUN_REPLY = {
+  rulesVersion: 1,
+  canonicalText: '我需要开发票',
+  decidedBy: 'invoice',
+  capability: 'finance.issue.invoice',
+  deny: false,
+  rules: [{ id: 'invoice', outcome: 'decided', detail: 'contains "开发票"' }],
+} as const;
+
+export const INDEX_VERSION = {
+  id: 'v000002',
+  modelId: 'zh-en-small',
+  fingerprint: '46375b5e91059ad05cdd1b4dc7a4b8a098c9b804adf5149ac501373ea90b3fbc',
+  dimensions: 384,
+  kind: 'hnsw',
+  count: 24,
+  builtAt: '2026-01-01T00:00:00.000Z',
+  buildMs: 41,
+  by: 'local',
+  why: 'after an import',
+  embedded: 3,
+  reused: 21,
+  removed: 0,
+  selfCheck: { recallAt10: 1, samples: 24 },
+  current: true,
+} as const;
+
+export const REBUILD_EVENTS = `event: progress
+data: {"phase":"build","done":12,"total":24}
+
+event: done
+data: {"version":"v000002","report":{}}
+
+`;
+
+export const SERVICE_CARD = {
+  service: 'agent-reach',
+  version: '0.1.0',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  ready: '/readyz',
+} as const;
+
+export const LIVENESS = { status: 'ok', version: '0.1.0', uptimeMs: 61_250 } as const;
+
+export const READINESS = {
+  ready: true,
+  degraded: false,
+  checks: { store: { ok: true, detail: 'lmdb' }, model: { ok: true, detail: 'zh-en-small' } },
+  indexVersion: 'v000002',
+  registryEpoch: 12,
+} as const;
+
+export const METRICS = `# HELP agent_reach_http_requests_total Answered HTTP requests.
+# TYPE agent_reach_http_requests_total counter
+agent_reach_http_requests_total{method="POST",route="/v1/route",status="200"} 12
+`;

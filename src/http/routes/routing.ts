@@ -1,0 +1,55 @@
+/** The question the service is for: who can do this, right now? */
+import {
+  routeBatchReplySchema,
+  routeBatchRequestSchema,
+  routeReplySchema,
+  routeRequestSchema,
+} from '../../contract/index.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { ROUTE_BATCH, ROUTE_REPLY, ROUTE_REQUEST } from '../examples.ts';
+import { jsonReply } from '../reply.ts';
+import type { IntentRouter } from '../services.ts';
+
+const TAG = 'routing';
+
+export function routingEndpoints(routing: IntentRouter): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path: '/v1/route',
+      operationId: 'routeIntent',
+      tag: TAG,
+      access: 'route',
+      summary: 'Route an intent, or an exact capability, to one agent',
+      description:
+        'Every decision is a 200: `route`, `queue` (all are busy; see retryAfterMs) or `no_match` (see reason).',
+      body: { schema: routeRequestSchema, example: ROUTE_REQUEST },
+      replies: { 200: { description: 'The decision.', schema: routeReplySchema, example: ROUTE_REPLY } },
+      errors: ['AR_ERR_INVALID_INTENT', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_OVERLOADED'],
+      handle: async ({ body, caller }) => jsonReply(200, await routing.route(body, caller)),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/v1/route/batch',
+      operationId: 'routeBatch',
+      tag: TAG,
+      access: 'route',
+      summary: 'Route up to 256 intents together',
+      description:
+        'Results come in the order of the requests. One bad request fails the batch and is named in `issues`.',
+      body: { schema: routeBatchRequestSchema, example: ROUTE_BATCH },
+      replies: {
+        200: {
+          description: 'One decision a request.',
+          schema: routeBatchReplySchema,
+          example: { requestId: 'req_8k2m1', results: [ROUTE_REPLY] },
+        },
+      },
+      errors: ['AR_ERR_INVALID_INTENT', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_OVERLOADED'],
+      async handle({ body, caller }) {
+        const results = await routing.routeBatch(body.requests, caller);
+        return jsonReply(200, { requestId: caller.requestId, results });
+      },
+    }),
+  ];
+}

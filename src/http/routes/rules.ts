@@ -1,0 +1,170 @@
+/** Exact rules, edited under one version number: `ETag` gives it, `If-Match` guards an edit with it. */
+import { z } from 'zod';
+import {
+  dryRunReplySchema,
+  dryRunRequestSchema,
+  ruleHistorySchema,
+  ruleIdField,
+  ruleListSchema,
+  ruleReplySchema,
+  ruleSchema,
+} from '../../contract/index.ts';
+import { AgentReachError } from '../../core/index.ts';
+import type { ReadHeader } from '../api-keys.ts';
+import { type Endpoint, endpoint, type HeaderDoc } from '../endpoint.ts';
+import { DRY_RUN_REPLY, RULE, RULE_HISTORY } from '../examples.ts';
+import { emptyReply, jsonReply } from '../reply.ts';
+import type { RuleBook } from '../services.ts';
+
+const TAG = 'rules';
+const IF_MATCH: HeaderDoc = {
+  name: 'If-Match',
+  description: 'The rules version that the edit is based on, as ETag gave it; another current version refuses it.',
+  example: '"7"',
+};
+const ruleParams = z.strictObject({ id: ruleIdField });
+const historyQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(100).default(20) });
+/** An address under /v1/rules that is not a rule; a rule of this name could not be read. */
+const RESERVED_ID = 'history';
+
+export function ruleEndpoints(rules: RuleBook): Endpoint[] {
+  // /v1/rules/history goes before /v1/rules/{id}: the first that fits answers.
+  return [putRule(rules), listRules(rules), readHistory(rules), dryRun(rules), readRule(rules), deleteRule(rules)];
+}
+
+const putRule = (rules: RuleBook): Endpoint =>
+  endpoint({
+    method: 'post',
+    path: '/v1/rules',
+    operationId: 'putRule',
+    tag: TAG,
+    access: 'operate',
+    summary: 'Create a rule, or replace the one with this id',
+    headers: [IF_MATCH],
+    body: { schema: ruleSchema, example: RULE },
+    replies: {
+      201: {
+        description: 'The rule is new.',
+        schema: ruleReplySchema,
+        example: { rule: RULE, rulesVersion: 1, warnings: [] },
+      },
+      200: {
+        description: 'The rule is replaced.',
+        schema: ruleReplySchema,
+        example: { rule: RULE, rulesVersion: 2, warnings: [] },
+      },
+    },
+    errors: ['AR_ERR_INVALID_RULE', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
+    async handle({ body, caller, header }) {
+      if (body.id === RESERVED_ID) throw reservedId();
+      const { created, rule, rulesVersion, warnings } = await rules.put(body, editOf(caller.keyId, header));
+      return jsonReply(created ? 201 : 200, { rule, rulesVersion, warnings }, { etag: `"${rulesVersion}"` });
+    },
+  });
+
+function reservedId(): AgentReachError {
+  const issues = [{ path: 'id', message: `"${RESERVED_ID}" is the address of the rules' history` }];
+  return new AgentReachError('AR_ERR_INVALID_RULE', { detail: `id: "${RESERVED_ID}" is reserved`, issues });
+}
+
+const listRules = (rules: RuleBook): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/v1/rules',
+    operationId: 'listRules',
+    tag: TAG,
+    access: 'key',
+    summary: 'List the rules in the order tried',
+    replies: {
+      200: { description: 'All of them.', schema: ruleListSchema, example: { rulesVersion: 1, items: [RULE] } },
+    },
+    errors: [],
+    async handle() {
+      const rulesVersion = rules.version;
+      return jsonReply(200, { rulesVersion, items: await rules.list() }, { etag: `"${rulesVersion}"` });
+    },
+  });
+
+const readHistory = (rules: RuleBook): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/v1/rules/history',
+    operationId: 'readRuleHistory',
+    tag: TAG,
+    access: 'key',
+    summary: 'List past edits, newest first',
+    query: historyQuery,
+    replies: { 200: { description: 'The newest edits.', schema: ruleHistorySchema, example: RULE_HISTORY } },
+    errors: ['AR_ERR_STORE_UNAVAILABLE'],
+    async handle({ query }) {
+      const edits = await rules.history(query.limit);
+      const items = edits.map(({ version, editedAt, editedBy, change, rules: held }) => ({
+        version,
+        editedAt: new Date(editedAt).toISOString(),
+        editedBy,
+        change,
+        rules: held.length,
+      }));
+      return jsonReply(200, { rulesVersion: rules.version, items });
+    },
+  });
+
+const dryRun = (rules: RuleBook): Endpoint =>
+  endpoint({
+    method: 'post',
+    path: '/v1/rules/dry-run',
+    operationId: 'dryRunRules',
+    tag: TAG,
+    access: 'key',
+    summary: 'See what the rules say of an intent, without routing it',
+    body: { schema: dryRunRequestSchema, example: { intent: '我需要开发票' } },
+    replies: { 200: { description: 'Each rule, as tried.', schema: dryRunReplySchema, example: DRY_RUN_REPLY } },
+    errors: ['AR_ERR_INVALID_INTENT'],
+    handle: async ({ body }) => jsonReply(200, await rules.dryRun(body.intent)),
+  });
+
+const readRule = (rules: RuleBook): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/v1/rules/{id}',
+    operationId: 'readRule',
+    tag: TAG,
+    access: 'key',
+    summary: 'Read one rule',
+    params: ruleParams,
+    replies: { 200: { description: 'The rule.', schema: ruleSchema, example: RULE } },
+    errors: ['AR_ERR_RULE_NOT_FOUND'],
+    async handle({ params }) {
+      const etag = `"${rules.version}"`;
+      const rule = await rules.get(params.id);
+      if (rule !== undefined) return jsonReply(200, rule, { etag });
+      throw new AgentReachError('AR_ERR_RULE_NOT_FOUND', { detail: `no rule "${params.id}" is stored` });
+    },
+  });
+
+const deleteRule = (rules: RuleBook): Endpoint =>
+  endpoint({
+    method: 'delete',
+    path: '/v1/rules/{id}',
+    operationId: 'deleteRule',
+    tag: TAG,
+    access: 'operate',
+    summary: 'Delete a rule',
+    params: ruleParams,
+    headers: [IF_MATCH],
+    replies: { 204: { description: 'The rule is deleted.' } },
+    errors: ['AR_ERR_RULE_NOT_FOUND', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
+    async handle({ params, caller, header }) {
+      await rules.remove(params.id, editOf(caller.keyId, header));
+      return emptyReply(204);
+    },
+  });
+
+function editOf(by: string, header: ReadHeader): { readonly by: string; readonly expectedVersion?: number } {
+  const sent = header('if-match')?.trim();
+  if (sent === undefined || sent === '*') return { by };
+  const digits = /^(?:W\/)?"?(\d{1,15})"?$/.exec(sent)?.[1];
+  if (digits !== undefined) return { by, expectedVersion: Number(digits) };
+  const issues = [{ path: 'headers.If-Match', message: 'must be a rules version, for example "7"' }];
+  throw new AgentReachError('AR_ERR_INVALID_REQUEST', { issues });
+}
