@@ -1,0 +1,263 @@
+/**
+ * Every name ever registered, by namespace. Mode `open` takes any well-formed name; mode `curated` takes approved names
+ * only and files the others as proposed. Synchronous and without a store: each decision answers the entries that the
+ * caller must store, and nothing here changes until they come back through `apply`.
+ */
+import type { CapabilityUpdate, Warning } from '../contract/index.ts';
+import { AgentReachError, type CapabilityName, type ErrorIssue } from '../core/index.ts';
+import type { CapabilityDefinition } from './capability-definition.ts';
+import { parseCapabilityName, segmentsOf } from './capability-name.ts';
+import { nearDuplicateNames } from './name-lint.ts';
+import { suggestNames } from './name-suggestion.ts';
+
+export type DictionaryMode = 'open' | 'curated';
+export type DictionaryStatus = 'active' | 'proposed' | 'deprecated';
+
+export interface DictionaryEntry {
+  readonly namespace: string;
+  readonly name: CapabilityName;
+  readonly firstOwner: string | null;
+  /** Epoch milliseconds. */
+  readonly firstSeenAt: number;
+  readonly status: DictionaryStatus;
+  /** The name to use instead; set while deprecated. */
+  readonly replacedBy: CapabilityName | null;
+  /** True once any definition said so, until an operator clears it. */
+  readonly sensitive: boolean;
+  /** The operator's own words, beside those of the agents. */
+  readonly description: string | null;
+}
+
+/** `entries` and `proposed` are new or changed and not yet in memory: store them, then `apply` them. */
+export type Admission =
+  | { readonly ok: true; readonly entries: readonly DictionaryEntry[]; readonly warnings: readonly Warning[] }
+  | { readonly ok: false; readonly proposed: readonly DictionaryEntry[]; readonly error: AgentReachError };
+
+export interface ListEntriesOptions {
+  readonly namespace?: string;
+  readonly domain?: string;
+  readonly status?: DictionaryStatus;
+}
+
+export interface Registrant {
+  readonly namespace: string;
+  readonly agentId: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+interface Refusal {
+  readonly issue: ErrorIssue;
+  readonly isDeprecated: boolean;
+  readonly suggestions: readonly string[];
+}
+
+export class CapabilityDictionary {
+  readonly mode: DictionaryMode;
+  readonly #byNamespace = new Map<string, Map<string, DictionaryEntry>>();
+
+  constructor(mode: DictionaryMode = 'open') {
+    this.mode = mode;
+  }
+
+  /** Takes over what the store holds, in place of all that was known. */
+  load(entries: Iterable<DictionaryEntry>): void {
+    this.#byNamespace.clear();
+    this.apply(entries);
+  }
+
+  /** Puts entries, once stored, into memory. */
+  apply(entries: Iterable<DictionaryEntry>): void {
+    for (const entry of entries) {
+      let names = this.#byNamespace.get(entry.namespace);
+      if (names === undefined) {
+        names = new Map();
+        this.#byNamespace.set(entry.namespace, names);
+      }
+      names.set(entry.name, entry);
+    }
+  }
+
+  get(namespace: string, name: string): DictionaryEntry | undefined {
+    return this.#byNamespace.get(namespace)?.get(name);
+  }
+
+  /** Names worth suggesting: proposed ones, which nobody may use yet, and deprecated ones are left out. */
+  names(namespace: string): string[] {
+    const names: string[] = [];
+    for (const entry of this.#byNamespace.get(namespace)?.values() ?? []) {
+      if (entry.status === 'active') names.push(entry.name);
+    }
+    return names;
+  }
+
+  /** In order of name, then namespace. */
+  list(options: ListEntriesOptions = {}): DictionaryEntry[] {
+    const found: DictionaryEntry[] = [];
+    for (const [namespace, names] of this.#byNamespace) {
+      if (options.namespace !== undefined && options.namespace !== namespace) continue;
+      for (const entry of names.values()) {
+        if (options.status !== undefined && options.status !== entry.status) continue;
+        if (options.domain !== undefined && options.domain !== segmentsOf(entry.name)[0]) continue;
+        found.push(entry);
+      }
+    }
+    const keyOf = (entry: DictionaryEntry): string => `${entry.name} ${entry.namespace}`;
+    return found.sort((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+  }
+
+  /**
+   * Decides on the names of one registration, all or none. A refusal (curated mode only) carries
+   * AR_ERR_CAPABILITY_NOT_APPROVED or AR_ERR_CAPABILITY_DEPRECATED and the proposals to store all the same.
+   */
+  admit(definitions: readonly CapabilityDefinition[], registrant: Registrant): Admission {
+    const entries: DictionaryEntry[] = [];
+    const warnings: Warning[] = [];
+    const refusals: Refusal[] = [];
+    const proposed: DictionaryEntry[] = [];
+    const known = this.names(registrant.namespace);
+    for (const [index, definition] of definitions.entries()) {
+      const old = this.get(registrant.namespace, definition.name);
+      const refusal = this.mode === 'curated' ? this.#refusalOf(definition.name, old, index, known) : undefined;
+      if (refusal === undefined) {
+        const entry = admitted(definition, old, registrant);
+        if (entry !== old) entries.push(entry);
+        warnings.push(...this.#warningsOf(entry, known));
+        continue;
+      }
+      refusals.push(refusal);
+      if (old === undefined) proposed.push({ ...newEntry(definition, registrant), status: 'proposed' });
+    }
+    return refusals.length === 0 ? { ok: true, entries, warnings } : { ok: false, proposed, error: errorOf(refusals) };
+  }
+
+  /**
+   * An operator's word on a name, as the entry to store. Errors: AR_ERR_CAPABILITY_NOT_FOUND,
+   * AR_ERR_INVALID_CAPABILITY, AR_ERR_INVALID_REQUEST (deprecation without a usable successor). Clearing `sensitive`
+   * holds while no registered agent says otherwise: the union of meanings takes the stricter word.
+   */
+  update(namespace: string, name: string, update: CapabilityUpdate): DictionaryEntry {
+    const known = this.names(namespace);
+    const old = this.get(namespace, parseCapabilityName(name, { known, path: 'name' }));
+    if (old === undefined) {
+      throw new AgentReachError('AR_ERR_CAPABILITY_NOT_FOUND', {
+        detail: `${name} is not in the dictionary of namespace ${namespace}`,
+        suggestions: suggestNames(name, known),
+      });
+    }
+    const status = update.status ?? old.status;
+    const description = update.description?.trim();
+    return {
+      ...old,
+      status,
+      replacedBy: this.#successorOf(old, status, update.replacedBy),
+      sensitive: update.sensitive ?? old.sensitive,
+      description: description === undefined ? old.description : description === '' ? null : description,
+    };
+  }
+
+  /** The name to use in place of a deprecated one, successors of successors followed. */
+  replacementOf(namespace: string, name: string): CapabilityName | null {
+    let found: CapabilityName | null = null;
+    const seen = new Set<string>([name]);
+    for (let entry = this.get(namespace, name); entry?.status === 'deprecated' && entry.replacedBy !== null; ) {
+      if (seen.has(entry.replacedBy)) break;
+      found = entry.replacedBy;
+      seen.add(found);
+      entry = this.get(namespace, found);
+    }
+    return found;
+  }
+
+  #successorOf(
+    old: DictionaryEntry,
+    status: DictionaryStatus,
+    given: string | null | undefined,
+  ): CapabilityName | null {
+    const refuse = (message: string, suggestions: readonly string[] = []): AgentReachError =>
+      new AgentReachError('AR_ERR_INVALID_REQUEST', {
+        detail: `replacedBy ${message}`,
+        issues: [{ path: 'replacedBy', message }],
+        suggestions,
+      });
+    if (status !== 'deprecated') {
+      if (given !== undefined && given !== null) throw refuse('is for status deprecated only');
+      return null;
+    }
+    const wanted = given === undefined ? old.replacedBy : given;
+    if (wanted === null) throw refuse('is needed: name the capability to use instead');
+    const known = this.names(old.namespace);
+    const successor = parseCapabilityName(wanted, { known, path: 'replacedBy' });
+    if (successor === old.name) throw refuse('must be another name');
+    const entry = this.get(old.namespace, successor);
+    const nearest = suggestNames(successor, known).filter((one) => one !== old.name);
+    if (entry === undefined) throw refuse(`is not in the dictionary: ${successor}`, nearest);
+    if (entry.status !== 'active') throw refuse(`must be active; ${successor} is ${entry.status}`, nearest);
+    return successor;
+  }
+
+  #refusalOf(
+    name: CapabilityName,
+    old: DictionaryEntry | undefined,
+    index: number,
+    known: readonly string[],
+  ): Refusal | undefined {
+    if (old?.status === 'active') return undefined;
+    const path = `capabilities[${index}]`;
+    if (old?.status === 'deprecated') {
+      const use = this.replacementOf(old.namespace, name);
+      const message = use === null ? `${name} is deprecated` : `${name} is deprecated; use ${use}`;
+      return { issue: { path, message }, isDeprecated: true, suggestions: use === null ? [] : [use] };
+    }
+    const message = `${name} is not approved; it is filed as proposed`;
+    return { issue: { path, message }, isDeprecated: false, suggestions: suggestNames(name, known) };
+  }
+
+  #warningsOf(entry: DictionaryEntry, known: readonly string[]): Warning[] {
+    const { name } = entry;
+    if (entry.status === 'deprecated') {
+      const use = this.replacementOf(entry.namespace, name);
+      const message = use === null ? `${name} is deprecated` : `${name} is deprecated; use ${use}`;
+      return [{ code: 'deprecated_capability', message, capability: name }];
+    }
+    return nearDuplicateNames(name, known).map((other) => ({
+      code: 'near_duplicate_name',
+      message: `${name} is nearly the same name as ${other}; if they mean the same, use one of them`,
+      capability: name,
+    }));
+  }
+}
+
+function newEntry(definition: CapabilityDefinition, registrant: Registrant): DictionaryEntry {
+  return {
+    namespace: registrant.namespace,
+    name: definition.name,
+    firstOwner: registrant.agentId,
+    firstSeenAt: registrant.now,
+    status: 'active',
+    replacedBy: null,
+    sensitive: definition.sensitive,
+    description: null,
+  };
+}
+
+/** The same object when the registration changes nothing, so that nothing is stored. */
+function admitted(
+  definition: CapabilityDefinition,
+  old: DictionaryEntry | undefined,
+  registrant: Registrant,
+): DictionaryEntry {
+  if (old === undefined) return newEntry(definition, registrant);
+  const status = old.status === 'proposed' ? 'active' : old.status;
+  const sensitive = old.sensitive || definition.sensitive;
+  return status === old.status && sensitive === old.sensitive ? old : { ...old, status, sensitive };
+}
+
+function errorOf(refusals: readonly Refusal[]): AgentReachError {
+  const isAllDeprecated = refusals.every((refusal) => refusal.isDeprecated);
+  return new AgentReachError(isAllDeprecated ? 'AR_ERR_CAPABILITY_DEPRECATED' : 'AR_ERR_CAPABILITY_NOT_APPROVED', {
+    detail: refusals.map((refusal) => refusal.issue.message).join('. '),
+    issues: refusals.map((refusal) => refusal.issue),
+    suggestions: [...new Set(refusals.flatMap((refusal) => refusal.suggestions))],
+  });
+}
