@@ -1,7 +1,6 @@
 import hnswlib from 'hnswlib-node';
 import { AgentReachError, errorText } from '../core/index.ts';
 import { FlatIndex, type VectorRows } from './flat-index.ts';
-import { NearestList } from './nearest-list.ts';
 import type { Neighbor, VectorIndex } from './vector-index.ts';
 import { checkTopK, checkVector, refuse } from './vector-math.ts';
 
@@ -149,14 +148,13 @@ export class HnswIndex implements VectorIndex {
     const fetched = Math.min(wanted + TIE_ROOM, this.size);
     const { neighbors } = this.#graph.searchKnn(this.#plain, fetched);
     if (neighbors.length < fetched) return this.#exact.search(query, topK);
-    const nearest = new NearestList(fetched);
+    const proposed: string[] = [];
     for (const label of neighbors) {
       const id = this.#idOfLabel[label];
-      // The graph's own distances are float32 sums; these are the ones that every index answers.
-      const similarity = id === undefined ? undefined : this.#exact.similarityOf(id, query);
-      if (id !== undefined && similarity !== undefined) nearest.offer(id, similarity);
+      if (id !== undefined) proposed.push(id);
     }
-    const found = nearest.take();
+    // The graph's own distances are float32 sums; these are the similarities that every index answers.
+    const found = this.#exact.rank(query, proposed);
     // The graph picks any of equal ones. When they may go on beyond what it gave, only the scan knows the first ids.
     const isTieOpen = fetched < this.size && found[wanted - 1]?.similarity === found.at(-1)?.similarity;
     return isTieOpen ? this.#exact.search(query, topK) : found.slice(0, wanted);

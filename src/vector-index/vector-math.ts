@@ -1,31 +1,41 @@
 import { AgentReachError } from '../core/index.ts';
 
 /**
- * Arithmetic and input checks shared by every index of this room, so that all of them answer the same similarity for
- * the same pair, to the last bit. Sums are doubles; 384 dimensions cost about 0.25 us.
+ * Arithmetic and input checks shared by every index of this room. Sums are doubles, added in the order of the numbers,
+ * so that each index answers the same similarity for the same pair, to the last bit. The query is widened to doubles
+ * once a search: converting it at each product costs a fifth of the scan.
  */
 
 /** Rounding of a unit vector to float32 stays far below this. */
 const LONGEST_SQUARED = 1.002;
 
-/** Four sums at once: the additions do not wait for each other, which is three times faster than one. */
-export function dotProduct(a: Float32Array, aStart: number, b: Float32Array, bStart: number, length: number): number {
+export function dotRow(query: Float64Array, rows: Float32Array, start: number): number {
+  let sum = 0;
+  for (let i = 0; i < query.length; i++) sum += (query[i] as number) * (rows[start + i] as number);
+  return sum;
+}
+
+/**
+ * `dotRow` with four rows that follow each other, into `sums`. The four additions do not wait for each other and the
+ * query is read once: 1.5 times faster than row by row, 0.25 us a row of 384 numbers.
+ */
+export function dotFourRows(query: Float64Array, rows: Float32Array, start: number, sums: Float64Array): void {
+  const width = query.length;
   let sum0 = 0;
   let sum1 = 0;
   let sum2 = 0;
   let sum3 = 0;
-  const unrolled = length & ~3;
-  let i = 0;
-  for (; i < unrolled; i += 4) {
-    const x = aStart + i;
-    const y = bStart + i;
-    sum0 += (a[x] as number) * (b[y] as number);
-    sum1 += (a[x + 1] as number) * (b[y + 1] as number);
-    sum2 += (a[x + 2] as number) * (b[y + 2] as number);
-    sum3 += (a[x + 3] as number) * (b[y + 3] as number);
+  for (let i = 0, at = start; i < width; i++, at++) {
+    const value = query[i] as number;
+    sum0 += value * (rows[at] as number);
+    sum1 += value * (rows[at + width] as number);
+    sum2 += value * (rows[at + 2 * width] as number);
+    sum3 += value * (rows[at + 3 * width] as number);
   }
-  for (; i < length; i++) sum0 += (a[aStart + i] as number) * (b[bStart + i] as number);
-  return sum0 + sum1 + (sum2 + sum3);
+  sums[0] = sum0;
+  sums[1] = sum1;
+  sums[2] = sum2;
+  sums[3] = sum3;
 }
 
 /**
@@ -40,7 +50,8 @@ export function checkVector(vector: Float32Array, dimensions: number): void {
 
 /** The same check for one row of a slab. */
 export function checkRow(slab: Float32Array, start: number, dimensions: number): void {
-  const squaredLength = dotProduct(slab, start, slab, start, dimensions);
+  let squaredLength = 0;
+  for (let i = start; i < start + dimensions; i++) squaredLength += (slab[i] as number) ** 2;
   if (squaredLength <= LONGEST_SQUARED) return;
   refuse(
     Number.isFinite(squaredLength)
