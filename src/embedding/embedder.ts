@@ -31,7 +31,7 @@ export interface Embedder {
   embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]>;
   /** Loads and warms the model. Never throws: a model that cannot load leaves `health` degraded and heals by itself. */
   start(): Promise<void>;
-  /** Refuses new work, lets running work end, then frees the thread. */
+  /** Refuses new work, lets running work end, then frees the model. */
   stop(): Promise<void>;
   /** Called on every change of `health`; the returned function stops that. */
   onHealth(listener: (health: EmbedderHealth) => void): () => void;

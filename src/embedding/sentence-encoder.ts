@@ -10,7 +10,7 @@ import type { WorkerSettings } from './worker-messages.ts';
 
 /**
  * Tokenizer and ONNX session of one model: texts in, unit vectors out. Blocks its thread for the length of a run
- * (2-5 ms a short text), so it lives in embedding-worker.ts only. Reads nothing but the model's folder.
+ * (2-5 ms a short text) and must not be loaded by two threads of a process, so it lives in embedding-worker.ts only. Reads nothing but the model's folder.
  */
 export class SentenceEncoder {
   readonly #settings: WorkerSettings;
@@ -49,7 +49,7 @@ export class SentenceEncoder {
   /** Vectors end to end, in the order of the texts. */
   async encode(texts: readonly string[]): Promise<Float32Array> {
     const { dimensions, batching } = this.#settings;
-    const tokens = texts.map((text) => this.#tokenIds(text));
+    const tokens = texts.map((text) => this.tokenIds(text));
     const groups =
       batching === 'padded' ? groupByLength(tokens.map((ids) => ids.length)) : tokens.map((_, index) => [index]);
     const vectors = new Float32Array(texts.length * dimensions);
@@ -58,7 +58,7 @@ export class SentenceEncoder {
   }
 
   /** Ids with the special tokens; a long text loses its tail, never its closing token. */
-  #tokenIds(text: string): readonly number[] {
+  tokenIds(text: string): readonly number[] {
     const { maxTokens } = this.#settings;
     const ids = this.#tokenizer.encode(text);
     const closing = ids.at(-1);

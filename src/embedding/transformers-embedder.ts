@@ -1,7 +1,8 @@
-import type { Worker } from 'node:worker_threads';
-import { AgentReachError, type Clock, publish, spawnWorker, systemClock } from '../core/index.ts';
+import type { ChildProcess } from 'node:child_process';
+import { AgentReachError, type Clock, publish, systemClock } from '../core/index.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Embedder, EmbedderHealth, EmbedderInfo, TextKind } from './embedder.ts';
+import { forkModule } from './fork-module.ts';
 import { type ModelRow, resolveModelsPath } from './model-catalog.ts';
 import { clipText, estimateTokens } from './text-window.ts';
 import { unusable, WorkerHost } from './worker-host.ts';
@@ -18,17 +19,17 @@ export interface TransformersEmbedderOptions {
   readonly maxQueuedDocuments?: number;
   /** A load that takes longer counts as failed. */
   readonly loadTimeoutMs?: number;
-  /** A run that takes longer counts as hung: its thread is replaced. */
+  /** A run that takes longer counts as hung: its process is replaced. */
   readonly runTimeoutMs?: number;
-  /** How long `stop()` lets queued and running work go on; also how long it waits for the thread to end. */
+  /** How long `stop()` lets queued and running work go on; also how long it waits for the process to end. */
   readonly stopTimeoutMs?: number;
-  /** First wait before a broken thread is replaced; doubles up to `restartCapMs`. */
+  /** First wait before a broken process is replaced; doubles up to `restartCapMs`. */
   readonly restartBaseMs?: number;
   readonly restartCapMs?: number;
-  /** Module that the thread runs, as `spawnWorker` takes it; another one speaks worker-messages.ts too. */
-  readonly workerModule?: { readonly specifier: string; readonly parentUrl: string };
-  /** Told of every thread that is started, for those who watch its memory or end it. */
-  readonly onWorker?: (worker: Worker) => void;
+  /** Module that the process runs; another one speaks worker-messages.ts too. */
+  readonly workerModule?: URL;
+  /** Told of every process that is started, for those who watch its memory or end it. */
+  readonly onWorker?: (worker: ChildProcess) => void;
 }
 
 const DEFAULTS = {
@@ -40,14 +41,15 @@ const DEFAULTS = {
   stopTimeoutMs: 5_000,
   restartBaseMs: 500,
   restartCapMs: 30_000,
-  workerModule: { specifier: './embedding-worker', parentUrl: import.meta.url },
+  // .ts from source, .js when built: the same as this file.
+  workerModule: new URL(`./embedding-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 };
 
 const MAX_BATCH_TEXTS = 16;
 
 /**
- * A local model of models/ in one worker thread with one ONNX session. Each run takes what waits, at most 16 texts;
- * queries first. The calling thread pays microseconds. Broken threads are replaced by worker-host.ts.
+ * A local model of models/ in one process of its own with one ONNX session. Each run takes what waits, at most 16 texts;
+ * queries first. The calling thread pays microseconds. Broken processes are replaced by worker-host.ts.
  */
 export class TransformersEmbedder implements Embedder {
   readonly info: EmbedderInfo;
@@ -129,10 +131,10 @@ export class TransformersEmbedder implements Embedder {
     if (!this.#isStarted) throw new AgentReachError('AR_ERR_NOT_READY', { detail: 'The embedder was not started.' });
   }
 
-  #spawn(): Worker {
+  #spawn(): ChildProcess {
     const { model, modelsPath, workerModule, onWorker } = this.#options;
     const { folder, weights, fingerprint, dimensions, maxTokens, batching } = model;
-    const workerData: WorkerSettings = {
+    const settings: WorkerSettings = {
       modelsPath: resolveModelsPath(modelsPath),
       folder,
       weights,
@@ -141,7 +143,7 @@ export class TransformersEmbedder implements Embedder {
       maxTokens,
       batching,
     };
-    const worker = spawnWorker(workerModule.specifier, workerModule.parentUrl, { workerData, name: 'embedding' });
+    const worker = forkModule(workerModule, settings);
     onWorker?.(worker);
     return worker;
   }

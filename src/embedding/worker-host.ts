@@ -1,20 +1,24 @@
-import type { Worker } from 'node:worker_threads';
+import type { ChildProcess } from 'node:child_process';
 import { AgentReachError, backoffMs, type CancelTimer, type Clock, errorText, log } from '../core/index.ts';
 import type { EmbedderHealth } from './embedder.ts';
 import type { RunRequest, WorkerAnswer } from './worker-messages.ts';
 
 /**
- * Owns the embedding thread: loads it, gives it one run at a time, and replaces it when it fails to load, crashes or
- * hangs. A thread counts as hung when it outlives its limit; it is then abandoned, not waited for, since native code
- * cannot be interrupted. Nothing here ever throws into the event loop.
+ * Owns the embedding process: loads it, gives it one run at a time, and replaces it when it fails to load, crashes or
+ * hangs (outlives its limit). Nothing here ever throws into the event loop.
  *
  *   idle -> loading -> ready -+-> stopped (from anywhere)
  *              ^  |       |   |
  *              |  v       v   |
  *              +-- broken <---+   after the back-off: loading again
+ *
+ * A process, not a thread, since onnxruntime-node 1.14 takes the service down with its thread: terminating a thread
+ * in the middle of a run aborts the process ("terminate called after throwing Napi::Error"), and a second thread
+ * that loads the addon corrupts the handles of the first ("Check failed: node->IsInUse()"). Twelve restarts in a row
+ * ended in one of the two nearly every time. A process can be killed at any moment; the message costs 0.1 ms more.
  */
 export interface WorkerHostOptions {
-  readonly spawn: () => Worker;
+  readonly spawn: () => ChildProcess;
   readonly clock: Clock;
   readonly loadTimeoutMs: number;
   readonly runTimeoutMs: number;
@@ -32,7 +36,7 @@ interface Run {
 
 interface ReadyState {
   readonly value: 'ready';
-  readonly worker: Worker;
+  readonly worker: ChildProcess;
   readonly readyAt: number;
   run: Run | null;
   refusals: number;
@@ -40,12 +44,12 @@ interface ReadyState {
 
 type HostState =
   | { readonly value: 'idle' }
-  | { readonly value: 'loading'; readonly worker: Worker; readonly cancelWatch: CancelTimer }
+  | { readonly value: 'loading'; readonly worker: ChildProcess; readonly cancelWatch: CancelTimer }
   | ReadyState
   | { readonly value: 'broken'; readonly cancelRetry: CancelTimer }
   | { readonly value: 'stopped' };
 
-/** Runs refused in a row after which the thread itself is taken for broken. */
+/** Runs refused in a row after which the process itself is taken for broken. */
 const MAX_REFUSALS = 3;
 
 export class WorkerHost {
@@ -81,7 +85,7 @@ export class WorkerHost {
     return this.#firstAttempt;
   }
 
-  /** Only while `isFree`. Rejects with AR_ERR_MODEL_UNUSABLE when the thread refuses, crashes or hangs. */
+  /** Only while `isFree`. Rejects with AR_ERR_MODEL_UNUSABLE when the process refuses, crashes or hangs. */
   run(texts: readonly string[]): Promise<Float32Array> {
     const state = this.#state;
     if (state.value !== 'ready' || state.run !== null) return Promise.reject(unusable('the model is not free'));
@@ -93,11 +97,14 @@ export class WorkerHost {
       );
       state.run = { runId: request.runId, resolve, reject, cancelWatch };
       worker.ref();
-      worker.postMessage(request);
+      worker.channel?.ref();
+      worker.send(request, (error) => {
+        if (error !== null) this.#fail(worker, `the embedding process cannot be reached: ${error.message}`);
+      });
     });
   }
 
-  /** Ends the thread at once; a run that is still on is rejected. Resolves when the thread is gone, or after `waitMs`. */
+  /** Ends the process at once; a run that is still on is rejected. Resolves when it is gone, or after `waitMs`. */
   async stop(waitMs: number): Promise<void> {
     const state = this.#state;
     this.#state = { value: 'stopped' };
@@ -106,23 +113,27 @@ export class WorkerHost {
     if (state.value === 'broken') state.cancelRetry();
     if (state.value !== 'loading' && state.value !== 'ready') return;
     this.#disarm(state, new AgentReachError('AR_ERR_STOPPING'));
+    const { worker } = state;
+    if (worker.exitCode !== null || worker.signalCode !== null) return;
     await new Promise<void>((resolve) => {
       const cancel = this.#options.clock.schedule(waitMs, resolve);
-      void state.worker.terminate().then(() => {
+      worker.once('exit', () => {
         cancel();
         resolve();
       });
+      worker.ref();
+      worker.kill('SIGKILL');
     });
   }
 
   #launch(): void {
     const { loadTimeoutMs, spawn } = this.#options;
-    let worker: Worker;
+    let worker: ChildProcess;
     try {
       worker = spawn();
     } catch (error) {
-      // A machine out of threads or memory; later there may be some.
-      this.#breakDown(`the embedding thread cannot be started: ${errorText(error)}`, 0);
+      // A machine out of processes or memory; later there may be some.
+      this.#breakDown(`the embedding process cannot be started: ${errorText(error)}`, 0);
       return;
     }
     const cancelWatch = this.#watch(loadTimeoutMs, () =>
@@ -130,12 +141,15 @@ export class WorkerHost {
     );
     this.#state = { value: 'loading', worker, cancelWatch };
     worker.on('message', (answer: WorkerAnswer) => this.#onAnswer(worker, answer));
-    worker.on('error', (error) => this.#fail(worker, `the embedding thread crashed: ${errorText(error)}`));
-    worker.on('messageerror', () => this.#fail(worker, 'the embedding thread sent what cannot be read'));
-    worker.on('exit', (code) => this.#fail(worker, `the embedding thread ended with code ${code}`));
+    worker.on('error', (error) => this.#fail(worker, `the embedding process failed: ${errorText(error)}`));
+    worker.on('exit', (code, signal) =>
+      this.#fail(worker, `the embedding process ended with ${signal ?? `code ${code}`}`),
+    );
+    // The channel closes a moment before the exit that says why; without an exit of its own it gets one.
+    worker.on('disconnect', () => worker.kill('SIGKILL'));
   }
 
-  #onAnswer(worker: Worker, answer: WorkerAnswer): void {
+  #onAnswer(worker: ChildProcess, answer: WorkerAnswer): void {
     const state = this.#state;
     if ((state.value !== 'loading' && state.value !== 'ready') || state.worker !== worker) return;
     if (answer.kind === 'failed') this.#fail(worker, answer.reason);
@@ -148,8 +162,7 @@ export class WorkerHost {
     const { run } = state;
     state.run = null;
     run.cancelWatch();
-    // A thread without work never keeps the process alive.
-    state.worker.unref();
+    release(state.worker);
     if (answer.kind === 'vectors') {
       state.refusals = 0;
       run.resolve(answer.vectors);
@@ -163,7 +176,7 @@ export class WorkerHost {
   #onReady(state: HostState, stagesMs: Readonly<Record<string, number>>): void {
     if (state.value !== 'loading') return;
     state.cancelWatch();
-    state.worker.unref();
+    release(state.worker);
     this.#state = {
       value: 'ready',
       worker: state.worker,
@@ -176,15 +189,15 @@ export class WorkerHost {
     this.#endFirstAttempt();
   }
 
-  #fail(worker: Worker, reason: string): void {
+  #fail(worker: ChildProcess, reason: string): void {
     const state = this.#state;
     if ((state.value !== 'loading' && state.value !== 'ready') || state.worker !== worker) return;
     this.#breakDown(reason, state.value === 'ready' ? this.#options.clock.now() - state.readyAt : 0);
     this.#disarm(state, unusable(reason));
-    void worker.terminate();
+    worker.kill('SIGKILL');
   }
 
-  /** A thread that served for a while starts the count of failures anew; one that dies at its first run does not. */
+  /** A process that served for a while starts the count of failures anew; one that dies at its first run does not. */
   #breakDown(reason: string, servedMs: number): void {
     const { clock, restartBaseMs, restartCapMs } = this.#options;
     this.#failures = servedMs >= restartCapMs ? 1 : this.#failures + 1;
@@ -195,7 +208,7 @@ export class WorkerHost {
     this.#endFirstAttempt();
   }
 
-  #disarm(state: HostState & { readonly worker: Worker }, error: AgentReachError): void {
+  #disarm(state: HostState & { readonly worker: ChildProcess }, error: AgentReachError): void {
     if (state.value === 'loading') state.cancelWatch();
     if (state.value !== 'ready' || state.run === null) return;
     state.run.cancelWatch();
@@ -205,7 +218,7 @@ export class WorkerHost {
 
   /**
    * Calls `onLate` after `limitMs`, counted in two halves: a stall of our own loop makes one half late but leaves the
-   * thread the other one to be heard in.
+   * process the other one to be heard in.
    */
   #watch(limitMs: number, onLate: () => void): CancelTimer {
     const { clock } = this.#options;
@@ -219,6 +232,12 @@ export class WorkerHost {
     this.#health = health;
     this.#options.onHealth(health);
   }
+}
+
+/** A process without work never keeps ours alive. */
+function release(worker: ChildProcess): void {
+  worker.unref();
+  worker.channel?.unref();
 }
 
 export function unusable(reason: string): AgentReachError {

@@ -1,6 +1,6 @@
 /**
- * What the embedder and its thread say to each other. The thread says `ready` or `failed` once, then answers every
- * run in the order asked. Vectors come end to end in one transferred buffer.
+ * What the embedder and its process say to each other. The process gets its settings as JSON in its first argument,
+ * says `ready` or `failed` once, then answers every run in the order asked. Vectors come end to end.
  */
 export interface WorkerSettings {
   readonly modelsPath: string;
