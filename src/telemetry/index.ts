@@ -1,0 +1,3 @@
+export { AGENT_STATES, METRIC } from './attributes.ts';
+export { type LoggerOptions, type LogLevel, startLogger } from './logger.ts';
+export { type MetricCollectors, type Metrics, type MetricsOptions, startMetrics } from './metrics.ts';

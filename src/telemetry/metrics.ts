@@ -1,0 +1,279 @@
+/**
+ * Prometheus metrics from what the rooms publish. Listening is all it does: no room knows of it, and a service
+ * without it loses nothing. Has a registry of its own, so that two services in one process do not share numbers.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type DiagnosticEvents, subscribe } from '../core/index.ts';
+import {
+  AGENT_STATES,
+  BATCH_BUCKETS_TEXTS,
+  BUILD_BUCKETS_SECONDS,
+  boundedLabel,
+  HTTP_BUCKETS_SECONDS,
+  HTTP_METHODS,
+  METRIC,
+  ROUTE_STAGES,
+  STAGE_BUCKETS_SECONDS,
+} from './attributes.ts';
+
+/** Numbers that are read when somebody scrapes, from the objects that own them. */
+export interface MetricCollectors {
+  /** Agents by state. */
+  agentCounts?(): Readonly<Partial<Record<string, number>>>;
+  registryEpoch?(): number;
+  /** Texts waiting for the embedder now. */
+  waitingTexts?(): number;
+  /** Whether the model answers now. */
+  modelReady?(): boolean;
+  /** The version that serves now, its vectors and the delta on top of it. */
+  index?(): { readonly version: string; readonly count: number; readonly delta: number };
+}
+
+export interface Metrics {
+  /** Format 0.0.4. */
+  text(): Promise<string>;
+  stop(): void;
+}
+
+export interface MetricsOptions {
+  readonly collectors?: MetricCollectors;
+  /** Process and Node figures too (event loop delay, heap). Default true. */
+  readonly defaults?: boolean;
+}
+
+export function startMetrics(options: MetricsOptions = {}): Metrics {
+  const registry = new Registry();
+  const collectors = options.collectors ?? {};
+  if (options.defaults ?? true) collectDefaultMetrics({ register: registry });
+  const stops = [
+    countRequests(registry),
+    countRoutes(registry),
+    measureEmbedding(registry, collectors),
+    measureIndex(registry, collectors),
+  ];
+  measureRegistry(registry, collectors);
+  return {
+    text: () => registry.metrics(),
+    stop() {
+      for (const stop of stops) stop();
+      registry.clear();
+    },
+  };
+}
+
+type Stop = () => void;
+
+function countRequests(registry: Registry): Stop {
+  const registers = [registry];
+  const requests = new Counter({
+    name: METRIC.httpRequests,
+    help: 'Answered HTTP requests; the route is the pattern.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: METRIC.httpDuration,
+    help: 'Time from the request to its answer.',
+    labelNames: ['method', 'route'],
+    buckets: HTTP_BUCKETS_SECONDS,
+    registers,
+  });
+  return subscribe('http.request', ({ method, route, status, durationMs }) => {
+    const label = boundedLabel(method, HTTP_METHODS);
+    requests.inc({ method: label, route, status });
+    duration.observe({ method: label, route }, durationMs / 1_000);
+  });
+}
+
+function countRoutes(registry: Registry): Stop {
+  const registers = [registry];
+  const decisions = new Counter({
+    name: METRIC.decisions,
+    help: 'Decisions by kind, reason and what matched.',
+    labelNames: ['decision', 'reason', 'matched_by'],
+    registers,
+  });
+  const decided = new Counter({ name: METRIC.decided, help: 'Intents decided.', registers });
+  const routed = new Counter({ name: METRIC.routed, help: 'Intents that got an agent.', registers });
+  const cache = new Counter({
+    name: METRIC.cacheOutcomes,
+    help: 'What the cache of meanings did.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const degraded = new Counter({ name: METRIC.degradedRoutes, help: 'Intents decided without the model.', registers });
+  const stages = new Histogram({
+    name: METRIC.stageDuration,
+    help: 'Time of each stage of a route, and of the whole.',
+    labelNames: ['stage'],
+    buckets: STAGE_BUCKETS_SECONDS,
+    registers,
+  });
+  const shares = measureShares(registry);
+  return subscribe('route.decided', (event) => {
+    decisions.inc({
+      decision: event.decision,
+      reason: event.reason ?? 'none',
+      matched_by: event.matchedBy ?? 'none',
+    });
+    decided.inc();
+    if (event.decision === 'route') routed.inc();
+    cache.inc({ outcome: event.cache });
+    if (event.degraded) degraded.inc();
+    for (const [stage, durationMs] of Object.entries(event.stages)) {
+      // `total` is taken from its own field, so that it is there and counted once whatever the stages say.
+      if (stage !== 'total') stages.observe({ stage: boundedLabel(stage, ROUTE_STAGES) }, durationMs / 1_000);
+    }
+    stages.observe({ stage: 'total' }, event.totalMs / 1_000);
+    shares(event.decision);
+  });
+}
+
+/** The route-hit rate since the start; rates over a window come from the counters. */
+function measureShares(registry: Registry): (decision: DiagnosticEvents['route.decided']['decision']) => void {
+  const counts = { route: 0, queue: 0, no_match: 0 };
+  const share = (part: number): number => {
+    const all = counts.route + counts.queue + counts.no_match;
+    return all === 0 ? 0 : part / all;
+  };
+  new Gauge({
+    name: METRIC.routeHitShare,
+    help: 'Share of decided intents that got an agent, since the start; 0 before the first.',
+    registers: [registry],
+    collect() {
+      this.set(share(counts.route));
+    },
+  });
+  new Gauge({
+    name: METRIC.noMatchShare,
+    help: 'Share of decided intents that nobody could do, since the start; 0 before the first.',
+    registers: [registry],
+    collect() {
+      this.set(share(counts.no_match));
+    },
+  });
+  return (decision) => {
+    counts[decision] += 1;
+  };
+}
+
+function measureEmbedding(registry: Registry, collectors: MetricCollectors): Stop {
+  const registers = [registry];
+  const batchTexts = new Histogram({
+    name: METRIC.embeddingBatchTexts,
+    help: 'Texts a run of the model.',
+    buckets: BATCH_BUCKETS_TEXTS,
+    registers,
+  });
+  const batchDuration = new Histogram({
+    name: METRIC.embeddingBatchDuration,
+    help: 'Time a run of the model.',
+    buckets: STAGE_BUCKETS_SECONDS,
+    registers,
+  });
+  let lastWaiting = 0;
+  new Gauge({
+    name: METRIC.embeddingQueue,
+    help: 'Texts waiting for the model: now, or after the last run where the embedder cannot be asked.',
+    registers,
+    collect() {
+      this.set(collectors.waitingTexts?.() ?? lastWaiting);
+    },
+  });
+  let lastReady = false;
+  new Gauge({
+    name: METRIC.embeddingReady,
+    help: '1 while the model answers, else 0.',
+    registers,
+    collect() {
+      this.set((collectors.modelReady?.() ?? lastReady) ? 1 : 0);
+    },
+  });
+  const stopBatch = subscribe('embedding.batch', ({ texts, durationMs, waiting }) => {
+    batchTexts.observe(texts);
+    batchDuration.observe(durationMs / 1_000);
+    lastWaiting = waiting;
+  });
+  const stopState = subscribe('embedding.state', ({ state }) => {
+    lastReady = state === 'ready';
+  });
+  return () => {
+    stopBatch();
+    stopState();
+  };
+}
+
+function measureIndex(registry: Registry, collectors: MetricCollectors): Stop {
+  const registers = [registry];
+  let last: { version: string; count: number; delta: number } | undefined;
+  const now = () => collectors.index?.() ?? last;
+  new Gauge({
+    name: METRIC.indexVersion,
+    help: 'The index version that serves, as a label; the value is always 1.',
+    labelNames: ['version'],
+    registers,
+    collect() {
+      this.reset();
+      const current = now();
+      if (current !== undefined) this.set({ version: current.version }, 1);
+    },
+  });
+  new Gauge({
+    name: METRIC.indexVectors,
+    help: 'Vectors searched: in the built version, and in the delta on top of it.',
+    labelNames: ['part'],
+    registers,
+    collect() {
+      const current = now();
+      if (current === undefined) return;
+      this.set({ part: 'built' }, current.count);
+      this.set({ part: 'delta' }, current.delta);
+    },
+  });
+  const builds = new Counter({
+    name: METRIC.indexBuilds,
+    help: 'Builds of an index version.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: METRIC.indexBuildDuration,
+    help: 'Time of a build that was switched to.',
+    buckets: BUILD_BUCKETS_SECONDS,
+    registers,
+  });
+  const stopVersion = subscribe('index.version', ({ version, count, durationMs }) => {
+    last = { version, count, delta: 0 };
+    builds.inc({ outcome: 'built' });
+    duration.observe(durationMs / 1_000);
+  });
+  const stopFailed = subscribe('index.failed', () => builds.inc({ outcome: 'failed' }));
+  return () => {
+    stopVersion();
+    stopFailed();
+  };
+}
+
+function measureRegistry(registry: Registry, collectors: MetricCollectors): void {
+  const registers = [registry];
+  new Gauge({
+    name: METRIC.agents,
+    help: 'Registered agents by state.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const counts = collectors.agentCounts?.();
+      if (counts === undefined) return;
+      for (const state of AGENT_STATES) this.set({ state }, counts[state] ?? 0);
+    },
+  });
+  new Gauge({
+    name: METRIC.registryEpoch,
+    help: 'Number of the registry view; rises with each change.',
+    registers,
+    collect() {
+      const epoch = collectors.registryEpoch?.();
+      if (epoch !== undefined) this.set(epoch);
+    },
+  });
+}
