@@ -1,0 +1,58 @@
+/**
+ * What every embedded or remote store offers to the domain stores of this room: tables of bytes by key, and one
+ * atomic write. Not exported to other rooms as something to build on; they see AgentStore, RuleStore, VectorStore.
+ */
+import { AgentReachError } from '../core/index.ts';
+
+export const TABLES = ['meta', 'agents', 'dictionary', 'rules', 'rule_history', 'vectors'] as const;
+export type TableName = (typeof TABLES)[number];
+
+export interface TableWrite {
+  readonly table: TableName;
+  readonly key: string;
+  /** null removes the key; removing a key that is not there changes nothing. */
+  readonly value: Uint8Array | null;
+}
+
+/**
+ * `commit` is all or nothing, resolves once the writes would survive the death of the process, and commits take
+ * effect in the order made; many in flight share one flush. The caller must not change the bytes it handed over
+ * until then; bytes handed out are the caller's own. Reads see every commit that has resolved.
+ * Error of every method, also after `close`: AR_ERR_STORE_UNAVAILABLE; a failed commit stored nothing.
+ */
+export interface KeyValueStore {
+  get(table: TableName, key: string): Promise<Uint8Array | undefined>;
+  /** One answer for each key, in their order. */
+  getMany(table: TableName, keys: readonly string[]): Promise<(Uint8Array | undefined)[]>;
+  /** The whole table in ascending order of its keys: for tables that fit in memory. */
+  entries(table: TableName): Promise<(readonly [key: string, value: Uint8Array])[]>;
+  commit(writes: readonly TableWrite[]): Promise<void>;
+  /** Waits for commits in flight, then frees the store for another owner. Calling it twice is harmless. */
+  close(): Promise<void>;
+}
+
+/** lmdb takes 1978 bytes; every store refuses at the same length, so that data can move between them. */
+const MAX_KEY_BYTES = 1_024;
+
+/** Refuses what some store could not keep, before any write of the batch has been handed over. */
+export function assertStorable(writes: readonly TableWrite[]): void {
+  for (const { table, key } of writes) {
+    if (key !== '' && !key.includes('\0') && Buffer.byteLength(key) <= MAX_KEY_BYTES) continue;
+    throw new AgentReachError('AR_ERR_INTERNAL', {
+      detail: `a key of table ${table} is empty, holds a NUL or is over ${MAX_KEY_BYTES} bytes`,
+    });
+  }
+}
+
+export function storeUnavailable(detail: string, cause?: unknown): AgentReachError {
+  return new AgentReachError('AR_ERR_STORE_UNAVAILABLE', cause === undefined ? { detail } : { detail, cause });
+}
+
+export function storeClosed(): AgentReachError {
+  return storeUnavailable('the store is closed');
+}
+
+/** Code-unit order, which both lmdb's key order for our ASCII keys and a plain sort agree on. */
+export function byKey(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
+}

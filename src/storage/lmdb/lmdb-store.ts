@@ -1,0 +1,194 @@
+/**
+ * The embedded store: one lmdb environment in `<dataDir>/store`, one named database a table. A commit resolves after
+ * the fsync of its transaction; everything committed while one fsync runs shares the next. Measured: one commit
+ * alone costs an fsync, thousands in flight cost a few.
+ */
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { errorText } from '../../core/index.ts';
+import {
+  assertStorable,
+  byKey,
+  type KeyValueStore,
+  storeClosed,
+  storeUnavailable,
+  TABLES,
+  type TableName,
+  type TableWrite,
+} from '../key-value-store.ts';
+import { checkSchemaVersion } from '../schema-version.ts';
+import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
+
+type Table = Database<Buffer, string>;
+
+export class LmdbStore implements KeyValueStore {
+  readonly #environment: RootDatabase<Buffer, string>;
+  readonly #tables: ReadonlyMap<TableName, Table>;
+  readonly #lock: DirectoryLock;
+  #closing: Promise<void> | undefined;
+
+  private constructor(
+    environment: RootDatabase<Buffer, string>,
+    tables: ReadonlyMap<TableName, Table>,
+    lock: DirectoryLock,
+  ) {
+    this.#environment = environment;
+    this.#tables = tables;
+    this.#lock = lock;
+  }
+
+  /**
+   * Opens the store under `dataDir`, making the folder (mode 0700) where it is missing. Errors: AR_ERR_STORE_IN_USE
+   * while another process has it open; AR_ERR_STORE_UNAVAILABLE where the folder cannot be used or was written by
+   * another version.
+   */
+  static async open(options: { readonly dataDir: string }): Promise<LmdbStore> {
+    const dataDir = resolve(options.dataDir);
+    const folder = join(dataDir, 'store');
+    makeFolder(folder, dataDir);
+    const lock = await lockDirectory(dataDir);
+    let environment: RootDatabase<Buffer, string> | undefined;
+    try {
+      environment = openEnvironment(folder);
+      const store = new LmdbStore(environment, openTables(environment), lock);
+      await checkSchemaVersion(store, dataDir);
+      return store;
+    } catch (error) {
+      await environment?.close();
+      await lock.release();
+      throw error;
+    }
+  }
+
+  async get(table: TableName, key: string): Promise<Uint8Array | undefined> {
+    return this.#read(table, (rows) => rows.get(key));
+  }
+
+  async getMany(table: TableName, keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#read(table, (rows) => keys.map((key) => rows.get(key)));
+  }
+
+  async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
+    return this.#read(table, (rows) => [...rows.getRange()].map(({ key, value }) => [key, value] as const).sort(byKey));
+  }
+
+  async commit(writes: readonly TableWrite[]): Promise<void> {
+    this.#assertOpen();
+    assertStorable(writes);
+    try {
+      await this.#environment.batch(() => {
+        for (const { table, key, value } of writes) {
+          // Inside a batch lmdb answers these with one settled promise; the batch's own promise tells the outcome.
+          if (value === null) void this.#table(table).remove(key);
+          else void this.#table(table).put(key, asBuffer(value));
+        }
+      });
+    } catch (error) {
+      throw storeUnavailable(`lmdb could not commit: ${await commitFailure(error)}`, error);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      // lmdb's close waits for the transactions in flight.
+      await this.#environment.close();
+      await this.#lock.release();
+    })();
+    return this.#closing;
+  }
+
+  #read<T>(table: TableName, read: (rows: Table) => T): T {
+    this.#assertOpen();
+    try {
+      // Without this a read may see a snapshot older than a commit that has just resolved.
+      this.#environment.resetReadTxn();
+      return read(this.#table(table));
+    } catch (error) {
+      throw storeUnavailable(`lmdb could not read table ${table}: ${errorText(error)}`, error);
+    }
+  }
+
+  #table(name: TableName): Table {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw storeUnavailable(`the store has no table ${name}`);
+    return table;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw storeClosed();
+  }
+}
+
+function makeFolder(folder: string, dataDir: string): void {
+  try {
+    makeFolders(folder);
+    for (const path of [dataDir, folder]) accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw storeUnavailable(
+      `DATA_DIR ${dataDir} cannot be used as a folder to write in (${errorText(error)}): set DATA_DIR to one that can`,
+      error,
+    );
+  }
+}
+
+/** Not mkdir's `recursive`: in a place such as /proc, where nothing can be made, it never returns (Node 20). */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  makeFolders(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
+/** First bytes of an lmdb file: a page header, then its magic number. */
+const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
+
+/** lmdb maps whatever file it is given and dies by a signal on one that it did not write. */
+function assertLmdbFile(folder: string): void {
+  const path = join(folder, 'data.mdb');
+  if (!existsSync(path)) return;
+  const head = Buffer.alloc(64);
+  const file = openSync(path, 'r');
+  try {
+    const length = readSync(file, head, 0, head.length, 0);
+    if (length > 0 && !head.includes(MAGIC)) throw new Error('data.mdb was not written by lmdb');
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openEnvironment(folder: string): RootDatabase<Buffer, string> {
+  try {
+    assertLmdbFile(folder);
+    return open<Buffer, string>({
+      path: folder,
+      // Without it a folder whose name holds a dot would be taken for a file.
+      noSubdir: false,
+      encoding: 'binary',
+      maxDbs: TABLES.length,
+      // On, a write is answered when visible and flushed later; off, the answer comes after the flush.
+      overlappingSync: false,
+    });
+  } catch (error) {
+    throw storeUnavailable(
+      `the store in ${folder} cannot be opened (${errorText(error)}): restore it, or move it away to start empty`,
+      error,
+    );
+  }
+}
+
+function openTables(environment: RootDatabase<Buffer, string>): ReadonlyMap<TableName, Table> {
+  return new Map(
+    TABLES.map((name) => [name, environment.openDB<Buffer, string>({ name, encoding: 'binary' })] as const),
+  );
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** lmdb hides the true reason in a second promise, which would also crash the process if nobody looked at it. */
+async function commitFailure(error: unknown): Promise<string> {
+  const hidden = (error as { commitError?: Promise<unknown> } | null)?.commitError;
+  if (hidden === undefined) return errorText(error);
+  return hidden.then(() => errorText(error), errorText);
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LmdbStore } from '../../src/storage/index.ts';
+import { runDomainStoreContracts } from '../contracts/domain-stores.contract.ts';
+import { runKeyValueStoreContract, type StoreBackend } from '../contracts/key-value-store.contract.ts';
+
+const lmdb: StoreBackend = {
+  name: 'lmdb',
+  isDurable: true,
+  prepare: async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'agent-reach-test-'));
+    return {
+      open: () => LmdbStore.open({ dataDir }),
+      clean: async () => rmSync(dataDir, { recursive: true, force: true }),
+    };
+  },
+};
+
+runKeyValueStoreContract(lmdb);
+runDomainStoreContracts(lmdb);
+
+describe('lmdb store on disk', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'agent-reach-test-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('makes a missing data directory, for its owner only', async () => {
+    const dataDir = join(folder, 'deep', 'data.d');
+    const store = await LmdbStore.open({ dataDir });
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    await store.close();
+    expect(readdirSync(dataDir)).toEqual(['store']);
+  });
+
+  test('refuses a file where the folder should be, and a place where none can be made', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    for (const dataDir of [file, join(file, 'below'), '/proc/agent-reach']) {
+      await expect(LmdbStore.open({ dataDir })).rejects.toMatchObject({
+        code: 'AR_ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining('set DATA_DIR'),
+      });
+    }
+  });
+
+  test('refuses a damaged store and frees the directory again', async () => {
+    await (await LmdbStore.open({ dataDir: folder })).close();
+    writeFileSync(join(folder, 'store', 'data.mdb'), Buffer.alloc(8_192, 'no database '));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(LmdbStore.open({ dataDir: folder })).rejects.toMatchObject({
+        code: 'AR_ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining('move it away'),
+      });
+    }
+  });
+
+  test('owns a directory whose path is too long for a socket', async () => {
+    const dataDir = join(folder, 'x'.repeat(120));
+    const store = await LmdbStore.open({ dataDir });
+    await expect(LmdbStore.open({ dataDir })).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
+    await store.close();
+    await (await LmdbStore.open({ dataDir })).close();
+  });
+
+  test('lets at most one of many win that open at once, and one later', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => LmdbStore.open({ dataDir: folder })));
+    const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    expect(winners.length).toBeLessThanOrEqual(1);
+    await Promise.all(winners.map((store) => store.close()));
+    await (await LmdbStore.open({ dataDir: folder })).close();
+  });
+});
