@@ -4,7 +4,7 @@
  */
 import type { CapabilityInput, CapabilityObject } from '../contract/index.ts';
 import { AgentReachError, type CapabilityName, canonicalText, type ErrorIssue, hasWords } from '../core/index.ts';
-import { checkCapabilityName } from './capability-name.ts';
+import { checkCapabilityName, quoteName } from './capability-name.ts';
 import { assertInputSchema, type InputSchema } from './input-schema.ts';
 import { suggestNames } from './name-suggestion.ts';
 
@@ -19,6 +19,9 @@ export interface CapabilityDefinition {
   readonly idempotent?: boolean;
 }
 
+/** Suggestions cost a pass over the dictionary each: a request of 256 bad names must not buy 256 of them. */
+const MAX_SUGGESTED_FOR = 4;
+
 interface ReadInput {
   readonly path: string;
   readonly name: CapabilityName;
@@ -28,7 +31,7 @@ interface ReadInput {
 function invalidRequest(issues: readonly ErrorIssue[]): AgentReachError {
   const [first] = issues;
   return new AgentReachError('AR_ERR_INVALID_REQUEST', {
-    detail: first === undefined ? '' : `${first.path}: ${first.message}`,
+    ...(first === undefined ? {} : { detail: `${first.path}: ${first.message}` }),
     issues,
   });
 }
@@ -36,7 +39,7 @@ function invalidRequest(issues: readonly ErrorIssue[]): AgentReachError {
 function readNames(inputs: readonly CapabilityInput[], known: Iterable<string>): ReadInput[] {
   const issues: ErrorIssue[] = [];
   const suggestions = new Set<string>();
-  const details: string[] = [];
+  let detail: string | undefined;
   const read: ReadInput[] = [];
   for (const [index, input] of inputs.entries()) {
     const object = typeof input === 'string' ? { name: input } : input;
@@ -47,12 +50,13 @@ function readNames(inputs: readonly CapabilityInput[], known: Iterable<string>):
       continue;
     }
     issues.push({ path: typeof input === 'string' ? place : `${place}.name`, message: check.problem });
-    details.push(`${JSON.stringify(object.name)} ${check.problem}`);
+    detail ??= `${quoteName(object.name)} ${check.problem}`;
+    if (issues.length > MAX_SUGGESTED_FOR) continue;
     for (const name of suggestNames(object.name, known)) suggestions.add(name);
   }
   if (issues.length === 0) return read;
   throw new AgentReachError('AR_ERR_INVALID_CAPABILITY', {
-    detail: details[0] ?? '',
+    ...(detail === undefined ? {} : { detail }),
     issues,
     suggestions: [...suggestions],
   });

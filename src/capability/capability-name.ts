@@ -15,18 +15,19 @@ export type NameCheck =
   | { readonly ok: true; readonly name: CapabilityName }
   | { readonly ok: false; readonly problem: string };
 
-function quote(text: string): string {
+/** For messages: quoted, cut, and with what is not printable escaped. */
+export function quoteName(text: string): string {
   return JSON.stringify(text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text);
 }
 
 function problemOfSegment(segment: string, place: number): string | undefined {
-  const where = `segment ${place} (${quote(segment)})`;
+  const where = `segment ${place} (${quoteName(segment)})`;
   if (segment === '') return `segment ${place} is empty`;
   const bad = /[^a-z0-9_]/u.exec(segment)?.[0];
   if (bad !== undefined) {
     if (/\s/u.test(bad)) return `${where} holds white space`;
     if (/\p{Lu}/u.test(bad)) return `${where} holds upper case; only a-z, 0-9 and _ are allowed`;
-    return `${where} holds ${quote(bad)}; only a-z, 0-9 and _ are allowed`;
+    return `${where} holds ${quoteName(bad)}; only a-z, 0-9 and _ are allowed`;
   }
   if (/^[0-9]/.test(segment)) return `${where} starts with a digit; the first character must be a-z`;
   if (segment.startsWith('_')) return `${where} starts with _; the first character must be a-z`;
@@ -67,7 +68,7 @@ export function parseCapabilityName(raw: string, options: ParseNameOptions = {})
   const check = checkCapabilityName(raw);
   if (check.ok) return check.name;
   throw new AgentReachError('AR_ERR_INVALID_CAPABILITY', {
-    detail: `${quote(raw)} ${check.problem}`,
+    detail: `${quoteName(raw)} ${check.problem}`,
     issues: [{ path: options.path ?? 'capability', message: check.problem }],
     suggestions: options.known === undefined ? [] : suggestNames(raw, options.known),
   });

@@ -46,6 +46,9 @@ export interface Registrant {
   readonly now: number;
 }
 
+/** Suggestions cost a pass over the dictionary each; a refusal looks them up for its first names only. */
+const MAX_SUGGESTED_FOR = 4;
+
 interface Refusal {
   readonly issue: ErrorIssue;
   readonly isDeprecated: boolean;
@@ -210,7 +213,8 @@ export class CapabilityDictionary {
       return { issue: { path, message }, isDeprecated: true, suggestions: use === null ? [] : [use] };
     }
     const message = `${name} is not approved; it is filed as proposed`;
-    return { issue: { path, message }, isDeprecated: false, suggestions: suggestNames(name, known) };
+    const suggestions = index < MAX_SUGGESTED_FOR ? suggestNames(name, known) : [];
+    return { issue: { path, message }, isDeprecated: false, suggestions };
   }
 
   #warningsOf(entry: DictionaryEntry, known: readonly string[]): Warning[] {

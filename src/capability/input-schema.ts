@@ -43,7 +43,7 @@ function loadCompilers(): Compilers {
   const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats');
   const { RE2JS } = require('re2js') as typeof import('re2js');
   const regExp = linearRegExp((pattern) => RE2JS.compile(pattern));
-  const options = { strict: false, logger: false, addUsedSchema: false, inlineRefs: false, code: { regExp } } as const;
+  const options = { strict: false, logger: false, inlineRefs: false, code: { regExp } } as const;
   const meta = new Ajv2020(options);
   return {
     problemOf(schema) {

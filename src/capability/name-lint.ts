@@ -29,12 +29,16 @@ function isOneEditAway(left: string, right: string): boolean {
 
 /** The known names, in alphabetical order, that `name` may be a second spelling of; `name` itself is left out. */
 export function nearDuplicateNames(name: string, known: Iterable<string>): string[] {
-  const sorted = name.split('.').sort().join('.');
+  const segments = name.split('.');
+  const sorted = segments.toSorted().join('.');
+  const isReorderOf = (other: string): boolean =>
+    other.length === name.length &&
+    segments.every((segment) => other.includes(segment)) &&
+    other.split('.').sort().join('.') === sorted;
   const found: string[] = [];
   for (const other of known) {
     if (Math.abs(other.length - name.length) > 1 || other === name) continue;
-    const isReordered = other.length === name.length && other.split('.').sort().join('.') === sorted;
-    if (isReordered || isOneEditAway(name, other)) found.push(other);
+    if (isReorderOf(other) || isOneEditAway(name, other)) found.push(other);
   }
   return found.sort();
 }

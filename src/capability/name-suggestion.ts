@@ -1,7 +1,7 @@
 /**
- * "Did you mean": the known names nearest to a refused or unknown one. Looks at the whole text (two typing errors, or
- * a quarter of a long name), at segments in another order, and at a segment too few or too many. One pass over the
- * known names, some 1 us each.
+ * "Did you mean": the known names nearest to a refused or unknown one. Looks at the whole text (two typing errors,
+ * three or four in a long name), at segments in another order, and at a segment too few or too many. One pass over the
+ * known names; two cheap tests (letters in common, a whole segment in common) spare most of them the distance.
  */
 import { canonicalText } from '../core/index.ts';
 import { editDistance } from './edit-distance.ts';
@@ -13,6 +13,19 @@ const SEGMENT_LIMIT = 2;
 const REORDER_COST = 1.25;
 const COUNT_COST = 1.5;
 const LONE_SEGMENT_COST = 3;
+
+/** The letters of a name as bits: one edit changes at most two of them. */
+function letterBits(name: string): number {
+  let bits = 0;
+  for (let index = 0; index < name.length; index++) bits |= 1 << (name.charCodeAt(index) & 31);
+  return bits;
+}
+
+function bitCount(bits: number): number {
+  const pairs = bits - ((bits >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
 
 /** Upper case, full width and the separators of other conventions (`Weather/query-city`, `weather query city`). */
 function likeName(raw: string): string {
@@ -56,12 +69,18 @@ export function suggestNames(raw: string, known: Iterable<string>, limit = 3): s
   if (wanted === '') return [];
   const segments = wanted.split('.').filter((segment) => segment !== '');
   const sorted = segments.toSorted().join('.');
-  const wholeLimit = Math.max(2, Math.floor(wanted.length / 4));
+  const wholeLimit = Math.min(4, Math.max(2, Math.floor(wanted.length / 6)));
+  const bits = letterBits(wanted);
   const found: { readonly name: string; readonly cost: number }[] = [];
   for (const name of known) {
-    const distance = editDistance(wanted, name, wholeLimit);
-    const whole = distance > wholeLimit ? Number.POSITIVE_INFINITY : distance;
-    const cost = whole <= 1 ? whole : Math.min(whole, segmentCost(segments, sorted, name.split('.')));
+    let cost = Number.POSITIVE_INFINITY;
+    if (bitCount(bits ^ letterBits(name)) <= 2 * wholeLimit) {
+      const distance = editDistance(wanted, name, wholeLimit);
+      if (distance <= wholeLimit) cost = distance;
+    }
+    if (cost > 1 && segments.some((segment) => name.includes(segment))) {
+      cost = Math.min(cost, segmentCost(segments, sorted, name.split('.')));
+    }
     if (Number.isFinite(cost)) found.push({ name, cost });
   }
   found.sort((left, right) => left.cost - right.cost || (left.name < right.name ? -1 : 1));
