@@ -1,15 +1,7 @@
 import { NearestList } from './nearest-list.ts';
+import { RowProducts } from './row-products.ts';
+import { checkDimensions, checkRow, checkTopK, checkVector, refuse, sameNumbers } from './vector-checks.ts';
 import type { Neighbor, VectorIndex } from './vector-index.ts';
-import {
-  checkDimensions,
-  checkRow,
-  checkTopK,
-  checkVector,
-  dotFourRows,
-  dotRow,
-  refuse,
-  sameNumbers,
-} from './vector-math.ts';
 
 /** Many vectors in one piece: row i of `vectors` (dimensions numbers) belongs to ids[i]. No id comes twice. */
 export interface VectorRows {
@@ -29,13 +21,12 @@ export class FlatIndex implements VectorIndex {
   /** Slot -> id; slots are dense, the last row moves into a removed one's place. */
   readonly #ids: string[] = [];
   readonly #slotOf = new Map<string, number>();
-  readonly #wideQuery: Float64Array;
-  readonly #fourSums = new Float64Array(4);
+  readonly #products: RowProducts;
 
   constructor(dimensions: number) {
     checkDimensions(dimensions);
     this.dimensions = dimensions;
-    this.#wideQuery = new Float64Array(dimensions);
+    this.#products = new RowProducts(dimensions);
     this.#rows = new Float32Array(0);
   }
 
@@ -97,31 +88,37 @@ export class FlatIndex implements VectorIndex {
     checkTopK(topK);
     const nearest = new NearestList(Math.min(topK, this.size));
     const { dimensions } = this;
-    const wide = this.#wideQuery;
-    const sums = this.#fourSums;
-    const rows = this.#rows;
+    const { starts, sums } = this.#products;
     const ids = this.#ids;
-    wide.set(query);
+    this.#products.take(query);
     let slot = 0;
     for (; slot + 4 <= ids.length; slot += 4) {
-      dotFourRows(wide, rows, slot * dimensions, sums);
+      for (let i = 0; i < 4; i++) starts[i] = (slot + i) * dimensions;
+      this.#products.ofFour(this.#rows);
       for (let i = 0; i < 4; i++) {
         const similarity = sums[i] as number;
         if (similarity >= nearest.floor) nearest.offer(ids[slot + i] as string, similarity);
       }
     }
-    for (; slot < ids.length; slot++) nearest.offer(ids[slot] as string, dotRow(wide, rows, slot * dimensions));
+    for (; slot < ids.length; slot++) {
+      nearest.offer(ids[slot] as string, this.#products.ofOne(this.#rows, slot * dimensions));
+    }
     return nearest.take();
   }
 
-  /** What `search` would answer for these ids alone, each given once; unknown ones are left out. */
+  /**
+   * What `search` would answer for these ids alone, all of them held, each given once. The query must have passed
+   * `checkVector`.
+   */
   rank(query: Float32Array, ids: readonly string[]): Neighbor[] {
-    checkVector(query, this.dimensions);
-    this.#wideQuery.set(query);
     const nearest = new NearestList(ids.length);
-    for (const id of ids) {
-      const slot = this.#slotOf.get(id);
-      if (slot !== undefined) nearest.offer(id, dotRow(this.#wideQuery, this.#rows, slot * this.dimensions));
+    const { starts, sums } = this.#products;
+    this.#products.take(query);
+    for (let first = 0; first < ids.length; first += 4) {
+      const group = ids.slice(first, first + 4);
+      for (let i = 0; i < group.length; i++) starts[i] = (this.#slotOf.get(group[i] as string) ?? 0) * this.dimensions;
+      this.#products.ofFour(this.#rows);
+      for (let i = 0; i < group.length; i++) nearest.offer(group[i] as string, sums[i] as number);
     }
     return nearest.take();
   }
@@ -129,16 +126,20 @@ export class FlatIndex implements VectorIndex {
   /** Whether exactly this vector is stored under the id. */
   holds(id: string, vector: Float32Array): boolean {
     const slot = this.#slotOf.get(id);
-    return slot !== undefined && sameNumbers(vector, 0, this.#rows, slot * this.dimensions, this.dimensions);
+    return slot !== undefined && sameNumbers(vector, this.#rowAt(slot));
   }
 
   vectorOf(id: string): Float32Array | undefined {
     const slot = this.#slotOf.get(id);
-    return slot === undefined ? undefined : this.#rows.slice(slot * this.dimensions, (slot + 1) * this.dimensions);
+    return slot === undefined ? undefined : this.#rowAt(slot).slice();
   }
 
   ids(): IterableIterator<string> {
     return this.#slotOf.keys();
+  }
+
+  #rowAt(slot: number): Float32Array {
+    return this.#rows.subarray(slot * this.dimensions, (slot + 1) * this.dimensions);
   }
 
   #makeRoom(count: number): void {

@@ -1,8 +1,8 @@
 import hnswlib from 'hnswlib-node';
 import { AgentReachError, errorText } from '../core/index.ts';
 import { FlatIndex, type VectorRows } from './flat-index.ts';
+import { checkTopK, checkVector, refuse } from './vector-checks.ts';
 import type { Neighbor, VectorIndex } from './vector-index.ts';
-import { checkTopK, checkVector, refuse } from './vector-math.ts';
 
 export interface HnswOptions {
   /** Links a node, 2..100. Rising: better recall, slower builds and searches, 8 bytes more a vector each. */

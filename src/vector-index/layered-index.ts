@@ -1,7 +1,7 @@
 import { FlatIndex } from './flat-index.ts';
 import { NearestList } from './nearest-list.ts';
+import { checkTopK, checkVector, refuse, sameNumbers } from './vector-checks.ts';
 import type { IndexVersionInfo, Neighbor, VectorIndex } from './vector-index.ts';
-import { checkTopK, checkVector, refuse } from './vector-math.ts';
 
 /** An immutable version in memory. Whoever holds it searches it and never changes it. */
 export interface LoadedVersion {
@@ -70,7 +70,7 @@ export class LayeredIndex implements VectorIndex {
   upsert(id: string, vector: Float32Array): void {
     checkVector(vector, this.dimensions);
     const inBase = this.#base?.index.vectorOf(id);
-    if (inBase?.every((value, i) => value === vector[i])) {
+    if (inBase !== undefined && sameNumbers(inBase, vector)) {
       this.#delta.remove(id);
       this.#hidden.delete(id);
       return;
@@ -128,7 +128,7 @@ export class LayeredIndex implements VectorIndex {
       const vector = this.#delta.vectorOf(id);
       if (vector === undefined) continue;
       const inNext = next.index.vectorOf(id);
-      if (inNext?.every((value, i) => value === vector[i])) continue;
+      if (inNext !== undefined && sameNumbers(inNext, vector)) continue;
       if (inNext !== undefined) hidden.add(id);
       delta.upsert(id, vector);
     }
