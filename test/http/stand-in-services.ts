@@ -1,0 +1,153 @@
+/**
+ * Services that keep everything in maps and obey the ports' contracts, for tests of the HTTP face alone. `calls`
+ * counts what reached them: a refused request must not.
+ */
+import type { AgentView, CapabilityView, IndexVersion, Registration, Rule } from '../../src/contract/index.ts';
+import { AgentReachError, hasWords } from '../../src/core/index.ts';
+import { AGENT_VIEW, CAPABILITY_VIEW, INDEX_VERSION, ROUTE_REPLY } from '../../src/http/examples.ts';
+import type { HttpCaller, HttpServices, RuleEdit } from '../../src/http/index.ts';
+
+export interface StandInServices extends HttpServices {
+  readonly calls: string[];
+  readonly callers: HttpCaller[];
+  /** Runs before each route: a test may make it wait or fail. */
+  beforeRoute: () => Promise<void> | void;
+  beforeRebuild: () => Promise<void> | void;
+  ready: boolean;
+}
+
+export function createStandIn(): StandInServices {
+  const calls: string[] = [];
+  const callers: HttpCaller[] = [];
+  const agents = new Map<string, { view: AgentView; leaseId: string }>();
+  const standIn: StandInServices = {
+    calls,
+    callers,
+    beforeRoute: () => undefined,
+    beforeRebuild: () => undefined,
+    ready: true,
+    version: '9.9.9',
+    metricsText: async () => 'up 1\n',
+    readiness: () => ({ ready: standIn.ready, degraded: true, checks: {}, indexVersion: 'v000001', registryEpoch: 1 }),
+    registry: { ...agentPart(agents, calls), ...capabilityPart(calls) },
+    rules: createRuleBook(calls),
+    routing: {
+      async route(request, caller) {
+        calls.push('route');
+        callers.push(caller);
+        await standIn.beforeRoute();
+        if (request.intent !== undefined && !hasWords(request.intent))
+          throw new AgentReachError('AR_ERR_INVALID_INTENT');
+        return { ...structuredClone(ROUTE_REPLY), requestId: caller.requestId, alternatives: [] } as never;
+      },
+      async routeBatch(requests, caller) {
+        calls.push('routeBatch');
+        return requests.map(() => ({ ...structuredClone(ROUTE_REPLY), requestId: caller.requestId }) as never);
+      },
+    },
+    index: {
+      versions: () => ({ current: 'v000001', delta: 0, items: [version()] }),
+      async rebuild({ onProgress, by, why }) {
+        calls.push('rebuild');
+        onProgress?.({ phase: 'texts', done: 1, total: 2 });
+        await standIn.beforeRebuild();
+        onProgress?.({ phase: 'build', done: 2, total: 2 });
+        return { ...version(), by, why };
+      },
+    },
+  };
+  return standIn;
+}
+
+const version = (): IndexVersion => structuredClone(INDEX_VERSION);
+
+function agentPart(agents: Map<string, { view: AgentView; leaseId: string }>, calls: string[]) {
+  const owned = (agentId: string, leaseId: string | null) => {
+    const found = agents.get(agentId);
+    if (found === undefined) throw new AgentReachError('AR_ERR_AGENT_NOT_FOUND', { detail: `no agent "${agentId}"` });
+    if (leaseId !== null && found.leaseId !== leaseId) throw new AgentReachError('AR_ERR_STALE_LEASE');
+    return found;
+  };
+  return {
+    async register(registration: Registration) {
+      calls.push('register');
+      const known = agents.get(registration.agentId);
+      const incarnation = (known?.view.incarnation ?? 0) + 1;
+      const leaseId = `lease_${incarnation}`;
+      const view = {
+        ...structuredClone(AGENT_VIEW),
+        agentId: registration.agentId,
+        incarnation,
+      } as unknown as AgentView;
+      agents.set(registration.agentId, { view, leaseId });
+      const { heartbeatIntervalMs } = registration;
+      const reply = { agentId: registration.agentId, leaseId, incarnation, heartbeatIntervalMs, warnings: [] };
+      return { reply, created: known === undefined };
+    },
+    heartbeat(agentId: string, beat: { leaseId: string }) {
+      calls.push('heartbeat');
+      const { view } = owned(agentId, beat.leaseId);
+      return { agentId, incarnation: view.incarnation, state: 'online', nextHeartbeatMs: 30_000, warnings: [] };
+    },
+    async withdraw(agentId: string, leaseId: string | null) {
+      calls.push('withdraw');
+      owned(agentId, leaseId);
+      agents.delete(agentId);
+    },
+    get: (agentId: string) => agents.get(agentId)?.view,
+    list: () => ({ items: [...agents.values()].map((one) => one.view), nextCursor: null, registryEpoch: agents.size }),
+  };
+}
+
+function capabilityPart(calls: string[]) {
+  const entry = (): CapabilityView => structuredClone(CAPABILITY_VIEW) as unknown as CapabilityView;
+  return {
+    capabilities: () => ({ items: [entry()], nextCursor: null }),
+    capability: (_namespace: string, name: string) => (name === entry().name ? entry() : undefined),
+    updateCapability(_namespace: string, name: string) {
+      calls.push('updateCapability');
+      if (name !== entry().name) throw new AgentReachError('AR_ERR_CAPABILITY_NOT_FOUND');
+      return entry();
+    },
+  };
+}
+
+function createRuleBook(calls: string[]) {
+  const rules = new Map<string, Rule>();
+  const edits: RuleEdit[] = [];
+  const check = (expected: number | undefined) => {
+    if (expected !== undefined && expected !== edits.length) throw new AgentReachError('AR_ERR_RULE_CONFLICT');
+  };
+  const edited = (change: string, editedBy: string) =>
+    edits.unshift({ version: edits.length + 1, rules: [...rules.values()], editedAt: 0, editedBy, change });
+  return {
+    get version() {
+      return edits.length;
+    },
+    list: () => [...rules.values()],
+    get: (id: string) => rules.get(id),
+    async put(rule: Rule, edit: { by: string; expectedVersion?: number }) {
+      calls.push('putRule');
+      check(edit.expectedVersion);
+      const created = !rules.has(rule.id);
+      rules.set(rule.id, rule);
+      edited(`put ${rule.id}`, edit.by);
+      return { rule, rulesVersion: edits.length, created, warnings: [] };
+    },
+    async remove(id: string, edit: { by: string; expectedVersion?: number }) {
+      calls.push('removeRule');
+      check(edit.expectedVersion);
+      if (!rules.delete(id)) throw new AgentReachError('AR_ERR_RULE_NOT_FOUND');
+      edited(`delete ${id}`, edit.by);
+    },
+    dryRun: (intent: string) => ({
+      rulesVersion: edits.length,
+      canonicalText: intent,
+      decidedBy: null,
+      capability: null,
+      deny: false,
+      rules: [],
+    }),
+    history: async (limit: number) => edits.slice(0, limit),
+  };
+}
