@@ -35,7 +35,7 @@ const apiKeySchema = z.strictObject({
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
-export const logLevelSchema = z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']);
+export const logLevelSchema = z.enum(['silent', 'error', 'warn', 'info', 'debug']);
 
 const httpSchema = z.strictObject({
   host: z
@@ -48,7 +48,7 @@ const httpSchema = z.strictObject({
     .default(1_048_576)
     .meta(note('bytes', 'Largest request body; higher takes more memory a request.')),
   stopTimeoutMs: ms()
-    .default(10_000)
+    .default(8_000)
     .meta(note('ms', 'How long running requests may take to end at a stop; 0 cuts them at once.')),
 });
 

@@ -36,7 +36,7 @@ describe('sources', () => {
   it('starts with no source at all', () => {
     const cwd = folderWith();
     const config = loadConfig({ env: {}, cwd });
-    expect(config.http).toEqual({ host: '127.0.0.1', port: 7420, bodyLimitBytes: 1_048_576, stopTimeoutMs: 10_000 });
+    expect(config.http).toEqual({ host: '127.0.0.1', port: 7420, bodyLimitBytes: 1_048_576, stopTimeoutMs: 8_000 });
     expect(config.data.dir).toBe(join(cwd, 'data'));
     expect(config.routing.weights).toEqual({ relevance: 0.5, load: 0.3, latency: 0.2 });
     expect(config.isLoopback).toBe(true);
