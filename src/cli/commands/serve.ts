@@ -1,0 +1,65 @@
+/**
+ * `agent-reach serve`: runs the service until SIGTERM or SIGINT. The first signal lets running requests end and
+ * flushes the store; a second one exits at once. The address is printed once the service takes requests.
+ */
+import { constants } from 'node:os';
+import type { Config } from '../../app/index.ts';
+import { systemClock } from '../../core/index.ts';
+import { ConsoleOutput } from '../console-output.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Program } from '../program.ts';
+import { configOf, FLAG_TEXTS } from '../service-flags.ts';
+
+/** For flushing the store and the index after the last request ended. */
+const FLUSH_MS = 1_500;
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+export function addServeCommand(program: Program): void {
+  program
+    .command('serve')
+    .description('run the service until it is told to stop')
+    .option('--config <file>', FLAG_TEXTS.config)
+    .option('--host <address>', FLAG_TEXTS.host)
+    .option('--port <port>', FLAG_TEXTS.port)
+    .option('--data-dir <folder>', FLAG_TEXTS.dataDir)
+    .option('--log-level <level>', FLAG_TEXTS.logLevel)
+    .action(async (flags, command) => {
+      const output = new ConsoleOutput({ isJson: command.optsWithGlobals().json === true, isOneLine: true });
+      await serve(await configOf(flags), output);
+    });
+}
+
+async function serve(config: Config, output: ConsoleOutput): Promise<void> {
+  // Listening before the start: a signal while the model loads must not kill half a start.
+  const stopSignal = firstSignal(output, config.http.stopTimeoutMs + FLUSH_MS);
+  const { startService } = await import('../../app/index.ts');
+  const service = await startService(config);
+  const url = `http://${service.host.includes(':') ? `[${service.host}]` : service.host}:${service.port}`;
+  output.answer({ url, host: service.host, port: service.port, dataDir: config.data.dir }, () =>
+    output.line(`agent-reach is ready at ${url} (data in ${config.data.dir})`),
+  );
+  await stopSignal;
+  await service.stop();
+  // Worker threads or sockets that some library still holds must not keep a stopped service alive.
+  process.exit(EXIT.ok);
+}
+
+/** After the first signal the process has `limitMs` to end by itself. */
+function firstSignal(output: ConsoleOutput, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    for (const signal of SIGNALS) {
+      process.on(signal, () => {
+        // The status that a shell expects of a signal: 128 + its number.
+        if (isStopping) process.exit(128 + constants.signals[signal]);
+        isStopping = true;
+        output.note(`${signal}: stopping; a second signal exits at once`);
+        systemClock.schedule(limitMs, () => {
+          output.note(`not stopped after ${limitMs} ms: exiting with work unfinished`);
+          process.exit(EXIT.failed);
+        });
+        resolve();
+      });
+    }
+  });
+}

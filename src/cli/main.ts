@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+/**
+ * The `agent-reach` command. Modules of the service itself are loaded by `serve` and `config` alone, so that the
+ * others start in a fraction of a second.
+ */
+import { CommanderError } from '@commander-js/extra-typings';
+import { addAgentsCommand } from './commands/agents.ts';
+import { addCapabilitiesCommand } from './commands/capabilities.ts';
+import { addConfigCommand } from './commands/config.ts';
+import { addIndexCommand } from './commands/index-versions.ts';
+import { addRegisterCommand } from './commands/register.ts';
+import { addRouteCommand } from './commands/route.ts';
+import { addRulesCommand } from './commands/rules.ts';
+import { addServeCommand } from './commands/serve.ts';
+import { addVersionCommand } from './commands/version.ts';
+import { ConsoleOutput } from './console-output.ts';
+import { EXIT, exitCodeOf } from './exit-codes.ts';
+import { createProgram } from './program.ts';
+
+const program = createProgram();
+addServeCommand(program);
+addRouteCommand(program);
+addRegisterCommand(program);
+addAgentsCommand(program);
+addCapabilitiesCommand(program);
+addRulesCommand(program);
+addIndexCommand(program);
+addConfigCommand(program);
+addVersionCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // Commander has written its text by now; asked-for help is no error.
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
+  } else {
+    new ConsoleOutput({ isJson: false }).error(error);
+    process.exitCode = exitCodeOf(error);
+  }
+}

@@ -1,0 +1,82 @@
+/** The root command: options that every command takes, help, and what a command is handed. */
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { DEFAULT_BASE_URL, ReachClient } from '../sdk/index.ts';
+import { ConsoleOutput } from './console-output.ts';
+import { EXIT, type ExitCode, exitCodeHelp } from './exit-codes.ts';
+
+export interface GlobalOptions {
+  readonly url: string;
+  readonly apiKey?: string | undefined;
+  readonly json?: true | undefined;
+  readonly timeoutMs: number;
+}
+
+export interface CommandContext {
+  readonly output: ConsoleOutput;
+  readonly client: ReachClient;
+}
+
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,15}$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}
+
+export function share(text: string): number {
+  const value = Number(text);
+  if (!/^(0|1|0?\.\d+|1\.0+|0\.\d+)$/.test(text) || value > 1) {
+    throw new InvalidArgumentError('must be a number from 0 to 1.');
+  }
+  return value;
+}
+
+/** Collects a repeatable `--tag key=value`. */
+export function tagPair(text: string, before: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('must be key=value.');
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+export const collected = (text: string, before: readonly string[] | undefined): string[] => [...(before ?? []), text];
+
+export function createProgram() {
+  return new Command('agent-reach')
+    .description('Says in milliseconds which live agent can best do what is asked, in Chinese or English.')
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .addOption(new Option('--url <url>', 'address of the service').env('AGENT_REACH_URL').default(DEFAULT_BASE_URL))
+    .addOption(new Option('--api-key <key>', 'API key, where the service asks for one').env('AGENT_REACH_API_KEY'))
+    .addOption(
+      new Option('--timeout-ms <ms>', 'longest wait for one answer, 0 waits for ever')
+        .argParser(wholeNumber(0, 2_147_483_647))
+        .default(30_000),
+    )
+    .option('--json', 'write one JSON value to stdout and nothing else')
+    .addHelpText('afterAll', exitCodeHelp());
+}
+
+export type Program = ReturnType<typeof createProgram>;
+/** A command that holds others, such as `rules`. */
+export type CommandGroup = Command<[], Record<never, never>, ReturnType<Program['opts']>>;
+
+/** Runs the body of a command with its output and client; the body's number is the exit code. */
+export async function runCommand(
+  options: GlobalOptions,
+  body: (context: CommandContext) => Promise<ExitCode | undefined>,
+): Promise<void> {
+  const output = new ConsoleOutput({ isJson: options.json === true });
+  const client = new ReachClient({
+    baseUrl: givenText(options.url),
+    apiKey: givenText(options.apiKey),
+    timeoutMs: options.timeoutMs,
+  });
+  process.exitCode = (await body({ output, client })) ?? EXIT.ok;
+}
+
+/** An environment variable that is there but empty names nothing. */
+const givenText = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
