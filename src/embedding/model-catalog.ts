@@ -48,8 +48,8 @@ export const MODELS: readonly ModelRow[] = [
     licence: 'MIT AND Apache-2.0 (see models/README.md)',
     calibration: {
       lexicalWeight: 0.4,
-      hybrid: { slope: 11.8, intercept: -2.1, crowdSlope: -0.45 },
-      lexical: { slope: 6, intercept: -1, crowdSlope: -0.45 },
+      hybrid: { slope: 10.6, crowdSlope: -0.52, intercept: -1.87 },
+      lexical: { slope: 12.12, crowdSlope: -0.66, intercept: -0.6 },
     },
   },
 ];

@@ -1,0 +1,178 @@
+/**
+ * Public intent and tool sets as one shape: capabilities, and queries with the ids that serve them (none = out of
+ * scope). Files are gzip JSON lines in a folder given by the caller; nothing here reads the network.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { LexicalDocument } from '../../src/lexical-index/index.ts';
+
+export interface LabelledQuery {
+  readonly text: string;
+  readonly rightIds: readonly string[];
+}
+
+export interface RoutingSet {
+  readonly name: string;
+  /** Languages of queries and of descriptions, as `zh>en`. */
+  readonly languages: string;
+  readonly capabilities: readonly LexicalDocument[];
+  readonly queries: readonly LabelledQuery[];
+  /** Registry sizes to draw; under the number of capabilities unless the set has out-of-scope queries. */
+  readonly sizes: readonly number[];
+}
+
+interface Row {
+  readonly [key: string]: unknown;
+  readonly description_zh?: unknown;
+  readonly tool_ids?: unknown;
+}
+
+/** Seeded, so that a second run draws the same samples (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, order: random() }))
+    .sort((left, right) => left.order - right.order)
+    .map(({ item }) => item);
+}
+
+export function trainingSets(folder: string, metatoolTools: string, perSet: number): RoutingSet[] {
+  const read = (name: string): Row[] => readRows(join(folder, `${name}.jsonl.gz`));
+  const clinc = read('clinc150');
+  const lobeTools = read('lobe_chat_agents_tools').filter((row) => row.description_zh !== undefined);
+  const lobeQueries = read('lobe_chat_agents_queries');
+  const lobe = ['en', 'zh'].flatMap((asked) =>
+    ['en', 'zh'].map((told) => ({
+      name: 'lobe',
+      languages: `${asked}>${told}`,
+      capabilities: lobeTools.map((row) => lobeTool(row, told === 'zh')),
+      queries: toolQueries(lobeQueries.filter((row) => text(row, 'lang').slice(0, 2) === asked)),
+      sizes: [5, 20, 100, 380],
+    })),
+  );
+  const sets: RoutingSet[] = [
+    ...[0, 1, 4, 8].map((phrases) => intentSet('clinc150', clinc, phrases, [5, 20, 100, 150])),
+    intentSet('snips', read('snips'), 0, [5]),
+    intentSet('snips', read('snips'), 4, [5]),
+    crosswozSet(read('crosswoz')),
+    toolSet('seal_tools', read('seal_tools_tools'), read('seal_tools_queries'), [5, 20, 100, 500]),
+    toolSet('toolalpaca', read('toolalpaca_tools'), read('toolalpaca_queries'), [5, 20, 70]),
+    toolSet('mcpm', read('mcpm_registry_tools'), read('mcpm_registry_queries'), [5, 20, 100, 280]),
+    toolSet('metatool', readRows(metatoolTools), read('metatool_queries'), [5, 20, 100, 150]),
+    ...lobe,
+  ];
+  return sets.map((set) => sampled(set, perSet));
+}
+
+export function measuringSets(folder: string, perSet: number): RoutingSet[] {
+  const read = (name: string): Row[] => readRows(join(folder, `${name}.jsonl.gz`));
+  const clinc = read('clinc150');
+  const xsid = read('xsid');
+  const sets: RoutingSet[] = [
+    ...[0, 4, 8].map((phrases) => intentSet('clinc150', clinc, phrases, [20, 150])),
+    ...[0, 8].map((phrases) => intentSet('banking77', read('banking77'), phrases, [20, 60])),
+    ...['en', 'zh'].map((asked) => ({
+      ...intentSet(
+        'xsid',
+        xsid.filter((row) => text(row, 'lang').slice(0, 2) === asked),
+        0,
+        [5, 12],
+      ),
+      languages: `${asked}>en`,
+    })),
+    toolSet('metatool', read('metatool_tools'), read('metatool_queries'), [20, 150]),
+  ];
+  return sets.map((set) => sampled(set, perSet));
+}
+
+function readRows(path: string): Row[] {
+  const lines = gunzipSync(readFileSync(path)).toString('utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Row);
+}
+
+function text(row: Row, key: string): string {
+  const value = row[key];
+  return typeof value === 'string' ? value : '';
+}
+
+/** `weather/find`, `AddToPlaylist` and `pin_change` as words, as the segments of a capability name would be. */
+function nameWords(name: string): string {
+  return name
+    .replace(/(?<=\p{Ll})(?=\p{Lu})|[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+function capability(id: string, name: string, description: string, examples: readonly string[] = []): LexicalDocument {
+  return { id, name: nameWords(name), aliases: [], descriptions: description === '' ? [] : [description], examples };
+}
+
+/** Labels as names; the first `phrases` texts of a label become its examples and are not asked. */
+function intentSet(name: string, rows: readonly Row[], phrases: number, sizes: readonly number[]): RoutingSet {
+  const examples = new Map<string, string[]>();
+  const queries: LabelledQuery[] = [];
+  for (const row of shuffled(rows, seededRandom(7))) {
+    const label = text(row, 'label');
+    if (label === 'oos') {
+      queries.push({ text: text(row, 'text'), rightIds: [] });
+      continue;
+    }
+    const own = examples.get(label) ?? [];
+    examples.set(label, own);
+    if (own.length < phrases) own.push(text(row, 'text'));
+    else queries.push({ text: text(row, 'text'), rightIds: [label] });
+  }
+  const capabilities = [...examples].map(([label, own]) => capability(label, label, '', own));
+  return { name: `${name}/${phrases}`, languages: 'en>en', capabilities, queries, sizes };
+}
+
+function toolSet(name: string, tools: readonly Row[], queries: readonly Row[], sizes: readonly number[]): RoutingSet {
+  const capabilities = tools.map((row) => capability(text(row, 'id'), text(row, 'name'), text(row, 'description')));
+  return { name, languages: 'en>en', capabilities, queries: toolQueries(queries), sizes };
+}
+
+function toolQueries(rows: readonly Row[]): LabelledQuery[] {
+  return rows.map((row) => ({ text: text(row, 'text'), rightIds: row.tool_ids as string[] }));
+}
+
+function lobeTool(row: Row, isChinese: boolean): LexicalDocument {
+  return capability(text(row, 'id'), text(row, 'name'), text(row, isChinese ? 'description_zh' : 'description'));
+}
+
+const CROSSWOZ_NAMES: Readonly<Record<string, string>> = {
+  餐馆: 'food find restaurant',
+  景点: 'travel find attraction',
+  酒店: 'travel find hotel',
+  出租: 'travel call taxi',
+  地铁: 'travel find subway',
+};
+
+/** Chinese requests about a city; small talk ("General") is out of scope. */
+function crosswozSet(rows: readonly Row[]): RoutingSet {
+  const capabilities = Object.entries(CROSSWOZ_NAMES).map(([label, name]) => capability(label, name, label));
+  const queries = rows.map((row) => {
+    const label = text(row, 'label');
+    return { text: text(row, 'text'), rightIds: label in CROSSWOZ_NAMES ? [label] : [] };
+  });
+  return { name: 'crosswoz', languages: 'zh>zh', capabilities, queries, sizes: [5] };
+}
+
+/** Out-of-scope rows are few and all kept. */
+function sampled(set: RoutingSet, perSet: number): RoutingSet {
+  const random = seededRandom(11);
+  const known = new Set(set.capabilities.map(({ id }) => id));
+  const asked = set.queries.filter(({ rightIds }) => rightIds.some((id) => known.has(id)));
+  const outside = set.queries.filter(({ rightIds }) => rightIds.length === 0);
+  const queries = [...shuffled(asked, random).slice(0, perSet), ...shuffled(outside, random).slice(0, perSet)];
+  return { ...set, queries };
+}
