@@ -1,4 +1,5 @@
 /** The service about itself: alive, ready, measured, described. Probes and documents need no key. */
+import { z } from 'zod';
 import { livenessSchema, type Readiness, readinessSchema } from '../../contract/index.ts';
 import type { Clock } from '../../core/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
@@ -7,6 +8,13 @@ import { jsonReply } from '../reply.ts';
 import type { HttpServices } from '../services.ts';
 
 const TAG = 'service';
+const serviceCardSchema = z.strictObject({
+  service: z.string(),
+  version: z.string(),
+  docs: z.string(),
+  openapi: z.string(),
+  ready: z.string(),
+});
 
 export interface ServiceFacts {
   readonly clock: Clock;
@@ -29,7 +37,9 @@ const home = ({ version }: Described): Endpoint =>
     tag: TAG,
     access: 'open',
     summary: 'What this is and where its documentation lies',
-    replies: { 200: { description: 'Name, version and addresses.', example: SERVICE_CARD } },
+    replies: {
+      200: { description: 'Name, version and addresses.', schema: serviceCardSchema, example: SERVICE_CARD },
+    },
     errors: [],
     handle: () => jsonReply(200, { ...SERVICE_CARD, version }),
   });
@@ -106,7 +116,13 @@ const document = ({ documentText }: ServiceFacts): Endpoint =>
     tag: TAG,
     access: 'open',
     summary: 'This document: OpenAPI 3.1',
-    replies: { 200: { description: 'The document.', example: { openapi: '3.1.0' } } },
+    replies: {
+      200: {
+        description: 'The document.',
+        schema: z.looseObject({ openapi: z.string() }),
+        example: { openapi: '3.1.0', info: { title: 'Agent-Reach', version: '0.1.0' }, paths: {} },
+      },
+    },
     errors: [],
     handle: () => ({ status: 200, body: documentText(), contentType: 'application/json; charset=utf-8' }),
   });
