@@ -9,6 +9,9 @@ import { type VersionDraft, VersionStore } from './version-store.ts';
 /**
  * Thread that builds one version, checks it and writes it, then ends. Whatever happens here, versions on disk stay as
  * they were until the last rename. It answers exactly one `done` or `failed`; a thread that ends without crashed.
+ *
+ * It is asked to stop by a flag and looks at it between inserts and samples, at most a few milliseconds apart. It must
+ * never be terminated: that aborts the whole process when it hits the thread inside hnswlib.
  */
 export interface BuildJob {
   readonly dir: string;
@@ -16,6 +19,8 @@ export interface BuildJob {
   readonly rows: VectorRows;
   readonly kind: IndexVersionInfo['kind'];
   readonly hnsw: Partial<HnswOptions>;
+  /** One number in shared memory: not 0 once the build is to stop. A write that has begun is finished. */
+  readonly stopFlag: Int32Array<SharedArrayBuffer>;
   readonly about: Pick<IndexVersionInfo, 'modelId' | 'fingerprint' | 'by' | 'why' | 'embedded' | 'reused' | 'removed'>;
 }
 
@@ -41,23 +46,30 @@ function progress(phase: BuildProgress['phase'], done: number, total: number): v
   tell({ type: 'progress', progress: { phase, done, total } });
 }
 
+function checkStop(job: BuildJob): void {
+  if (Atomics.load(job.stopFlag, 0) === 0) return;
+  throw new AgentReachError('AR_ERR_STOPPING', { detail: 'The index build was stopped.' });
+}
+
 function buildGraph(job: BuildJob): HnswIndex {
   const total = job.rows.ids.length;
   const every = Math.max(1, Math.ceil(total / 100));
   progress('build', 0, total);
   return HnswIndex.build(job.rows, job.hnsw, (done) => {
+    checkStop(job);
     if (done % every === 0 || done === total) progress('build', done, total);
   });
 }
 
 /** The narrowest beam with enough recall. */
-function checkedBeam(graph: HnswIndex, first: number): { efSearch: number; selfCheck: IndexSelfCheck } {
+function checkedBeam(graph: HnswIndex, job: BuildJob): { efSearch: number; selfCheck: IndexSelfCheck } {
+  const first = job.hnsw.efSearch ?? DEFAULT_HNSW.efSearch;
   let best = 0;
   for (const [i, factor] of BEAM_FACTORS.entries()) {
     progress('check', i, BEAM_FACTORS.length);
     const efSearch = Math.min(10_000, first * factor);
     graph.setEfSearch(efSearch);
-    const selfCheck = checkRecall(graph);
+    const selfCheck = checkRecall(graph, () => checkStop(job));
     if (selfCheck.recallAt10 >= REQUIRED_RECALL) return { efSearch, selfCheck };
     best = Math.max(best, selfCheck.recallAt10);
   }
@@ -66,15 +78,17 @@ function checkedBeam(graph: HnswIndex, first: number): { efSearch: number; selfC
 }
 
 async function run(job: BuildJob): Promise<IndexVersionInfo> {
+  checkStop(job);
   const startedAt = systemClock.now();
   let checked: Pick<IndexVersionInfo, 'efSearch' | 'selfCheck'> = {};
   let graph: HnswIndex | undefined;
   if (job.kind === 'hnsw') {
     graph = buildGraph(job);
-    checked = checkedBeam(graph, job.hnsw.efSearch ?? DEFAULT_HNSW.efSearch);
+    checked = checkedBeam(graph, job);
   } else {
     FlatIndex.fromRows(job.rows);
   }
+  checkStop(job);
   progress('write', 0, 1);
   const builtAt = new Date(systemClock.wallNow()).toISOString();
   const info: VersionDraft['info'] = { ...job.about, ...checked, builtAt, buildMs: systemClock.now() - startedAt };

@@ -31,7 +31,8 @@ export interface IndexBuilderOptions {
  * fails, crashes or is stopped leaves the versions on disk as they were. `onProgress` must not throw.
  *
  * Errors: those of the version store, AR_ERR_INVALID_REQUEST for unusable rows, AR_ERR_INDEX_SELF_CHECK,
- * AR_ERR_OVERLOADED while another build runs, AR_ERR_STOPPING after `stop` or an abort, AR_ERR_INTERNAL for a crash.
+ * AR_ERR_OVERLOADED while another build runs, AR_ERR_STOPPING after `stop` or an abort (unless the version was
+ * being written already: then it is finished and answered), AR_ERR_INTERNAL for a crash.
  */
 export class IndexBuilder {
   readonly #options: IndexBuilderOptions;
@@ -64,7 +65,10 @@ export class IndexBuilder {
     }
   }
 
-  /** Ends a running build at once and refuses later ones. Resolves when the thread is gone. */
+  /**
+   * Ends a running build and refuses later ones. Resolves when the thread is gone: within one insert, or at the end of
+   * a write that has begun. Call it before the process exits; an exit in the middle of an insert aborts.
+   */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running?.catch(() => {});
@@ -73,27 +77,30 @@ export class IndexBuilder {
   async #build(request: BuildRequest, onProgress: (progress: BuildProgress) => void): Promise<IndexVersionInfo> {
     const signal =
       request.signal === undefined ? this.#stopped.signal : AbortSignal.any([this.#stopped.signal, request.signal]);
-    if (signal.aborted) throw stopping();
-    const worker = this.#spawn(request);
+    const stopFlag = new Int32Array(new SharedArrayBuffer(4));
+    const onAbort = (): void => {
+      Atomics.store(stopFlag, 0, 1);
+    };
+    if (signal.aborted) throw new AgentReachError('AR_ERR_STOPPING', { detail: 'The index build was stopped.' });
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
-      return await answerOf(worker, signal, onProgress);
+      return await answerOf(this.#spawn(request, stopFlag), onProgress);
     } catch (error) {
-      await worker.terminate();
-      // A thread that was cut off while it wrote leaves its temporary folder; no other write can be running.
+      // A thread that crashed while it wrote leaves its temporary folder; no other write can be running.
       await this.#store.open().catch(() => {});
       throw error;
     } finally {
-      await worker.terminate();
+      signal.removeEventListener('abort', onAbort);
     }
   }
 
-  #spawn(request: BuildRequest): Worker {
+  #spawn(request: BuildRequest, stopFlag: BuildJob['stopFlag']): Worker {
     const { dir, keep = 3, hnsw = {}, resourceLimits } = this.#options;
     const { dimensions, ids } = request.rows;
     const isShared = request.rows.vectors.buffer instanceof SharedArrayBuffer;
     const vectors = isShared ? request.rows.vectors : request.rows.vectors.slice();
     const rows: VectorRows = { dimensions, ids, vectors };
-    const job: BuildJob = { dir, keep, rows, kind: request.kind ?? 'hnsw', hnsw, about: request.about };
+    const job: BuildJob = { dir, keep, rows, kind: request.kind ?? 'hnsw', hnsw, stopFlag, about: request.about };
     return spawnWorker('./index-builder-worker', import.meta.url, {
       workerData: job,
       ...(isShared ? {} : { transferList: [vectors.buffer as ArrayBuffer] }),
@@ -113,33 +120,24 @@ export function rowsOf(index: VectorIndex): VectorRows {
   return { dimensions: index.dimensions, ids, vectors };
 }
 
-function answerOf(
-  worker: Worker,
-  signal: AbortSignal,
-  onProgress: (progress: BuildProgress) => void,
-): Promise<IndexVersionInfo> {
+/** Settles when the thread is gone, so that nothing of it runs on behind a settled build. */
+function answerOf(worker: Worker, onProgress: (progress: BuildProgress) => void): Promise<IndexVersionInfo> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(stopping());
-    signal.addEventListener('abort', onAbort, { once: true });
+    let info: IndexVersionInfo | undefined;
+    let failure: AgentReachError | undefined;
     worker.on('message', (message: BuildMessage) => {
-      if (message.type === 'progress') {
-        if (!signal.aborted) onProgress(message.progress);
-      } else if (message.type === 'done') resolve(message.info);
-      else reject(new AgentReachError(message.code, { detail: message.detail }));
+      if (message.type === 'progress') onProgress(message.progress);
+      else if (message.type === 'done') info = message.info;
+      else failure = new AgentReachError(message.code, { detail: message.detail });
     });
     worker.once('error', (cause) => {
       const detail = `The index builder thread crashed: ${errorText(cause)}`;
-      reject(new AgentReachError('AR_ERR_INTERNAL', { detail, cause }));
+      failure = new AgentReachError('AR_ERR_INTERNAL', { detail, cause });
     });
     worker.once('exit', (exitCode) => {
-      signal.removeEventListener('abort', onAbort);
-      reject(
-        new AgentReachError('AR_ERR_INTERNAL', { detail: `The index builder thread ended with code ${exitCode}.` }),
-      );
+      if (info !== undefined) return resolve(info);
+      const detail = `The index builder thread ended with code ${exitCode}.`;
+      reject(failure ?? new AgentReachError('AR_ERR_INTERNAL', { detail }));
     });
   });
-}
-
-function stopping(): AgentReachError {
-  return new AgentReachError('AR_ERR_STOPPING', { detail: 'The index build was stopped.' });
 }

@@ -14,13 +14,15 @@ const ASIDE = 0.5;
  * Recall@10 of the graph against the exact scan of the same rows, for questions beside stored vectors that are spread
  * evenly over the ids. A found vector counts when it is as near as the true tenth, so that equal vectors do not make a
  * good graph look bad. Costs 200 exact scans: 0.5 s at 10k vectors of 384 dimensions.
+ * `onSample` may throw to give up.
  */
-export function checkRecall(index: HnswIndex): IndexSelfCheck {
+export function checkRecall(index: HnswIndex, onSample: () => void = () => {}): IndexSelfCheck {
   const ids = [...index.ids()];
   const samples = Math.min(SAMPLES, ids.length);
   let found = 0;
   let wanted = 0;
   for (let i = 0; i < samples; i++) {
+    onSample();
     const query = questionBeside(index, ids, Math.floor((i * ids.length) / samples));
     const truth = index.searchExactly(query, TOP_K);
     const worst = truth.at(-1)?.similarity ?? 0;

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BuildProgress, type BuildRequest, IndexBuilder, VersionStore } from '../../src/vector-index/index.ts';
 import { clusteredRows, randomUnit, rowOf, seededRandom } from './sample-vectors.ts';
@@ -137,17 +140,38 @@ describe('an interrupted build', () => {
     },
   );
 
-  it('leaves no half version when the thread is ended while it writes', async () => {
-    const builder = new IndexBuilder({ dir });
-    await builder.build({ rows, about });
+  it('ends with a whole version or none when it is aborted while it writes', async () => {
     const abort = new AbortController();
-    const building = builder.build({ rows, about, signal: abort.signal }, ({ phase }) => {
+    const building = new IndexBuilder({ dir }).build({ rows, about, signal: abort.signal }, ({ phase }) => {
       if (phase === 'write') abort.abort();
     });
-    await building.catch(() => {});
+    const info = await building.catch(() => undefined);
+    expect((await store.list()).map((entry) => entry.info)).toEqual(info === undefined ? [] : [info]);
+  });
+
+  it('does not start when it is aborted before', async () => {
+    const signal = AbortSignal.abort();
+    const building = new IndexBuilder({ dir }).build({ rows, about, signal });
+    await expect(building).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
+  });
+
+  it('leaves whole versions only when the process is killed again and again', async () => {
+    const script = fileURLToPath(new URL('./build-forever.ts', import.meta.url));
+    for (const killAtWrite of [1, 2]) {
+      const child = spawn(process.execPath, ['--import', 'tsx', script, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+      let writes = 0;
+      child.stdout.on('data', (chunk: Buffer) => {
+        writes += chunk.toString().split('write').length - 1;
+        if (writes >= killAtWrite) child.kill('SIGKILL');
+      });
+      await once(child, 'exit');
+      expect(child.signalCode).toBe('SIGKILL');
+    }
+    await store.open();
     const names = await readdir(join(dir, 'versions'));
-    expect(names.filter((name) => !/^v00000[12]$/.test(name))).toEqual([]);
-    for (const id of names) await expect(store.load(id)).resolves.toMatchObject({ info: { id } });
+    expect(names.filter((name) => !/^v\d{6}$/.test(name))).toEqual([]);
+    for (const id of names) expect((await store.load(id)).index.size).toBe(400);
+    expect(names.length).toBeGreaterThanOrEqual(1);
   });
 
   it('reports a crashed thread, keeps the old version and builds the next one', async () => {
