@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
-import { AgentReachError, type ErrorIssue, errorText, nearestTexts } from '../core/index.ts';
+import { AgentReachError, type ErrorIssue, errorText, nearestName } from '../core/index.ts';
 import {
   CONFIG_KEYS,
   type ConfigKey,
@@ -33,8 +33,12 @@ const CONFIG_FILE_ENV = `${ENV_PREFIX}CONFIG`;
 /** AGENT_REACH_ names that belong to the command line client, not to the service. */
 const CLIENT_ENV_NAMES = [CONFIG_FILE_ENV, `${ENV_PREFIX}URL`, `${ENV_PREFIX}API_KEY`];
 
-const meant = (names: readonly string[]): string =>
-  names.length === 0 ? '' : `; did you mean ${names.map((name) => `"${name}"`).join(' or ')}?`;
+/** Compared without the prefix that all share, which would make any two names look alike. */
+const ENV_TAILS = [...CONFIG_KEYS.map(({ envName }) => envName), ...CLIENT_ENV_NAMES].map((name) =>
+  name.slice(ENV_PREFIX.length),
+);
+
+const meant = (name: string | undefined): string => (name === undefined ? '' : `; did you mean "${name}"?`);
 
 /** Empty names nothing: compose files pass unset variables on as empty text. */
 const isGiven = (value: string | undefined): value is string => value !== undefined && value !== '';
@@ -84,19 +88,19 @@ function flatten(sources: Sources, value: unknown, section: string, source: stri
       // A section that is only a heading, all of its keys commented out, reads as null.
       if (below !== null) flatten(sources, below, key, source);
     } else
-      sources.issues.push({ path: key, message: `is not a setting (from ${source})${meant(nearKeys(key, section))}` });
+      sources.issues.push({ path: key, message: `is not a setting (from ${source})${meant(nearKey(key, section))}` });
   }
 }
 
 /** First the neighbours in the section, then the same name elsewhere: `port` at the top means `http.port`. */
-function nearKeys(key: string, section: string): string[] {
+function nearKey(key: string, section: string): string | undefined {
   const prefix = section === '' ? '' : `${section}.`;
   const name = key.slice(prefix.length);
-  const neighbours = nearestTexts(name, namesIn(section)).map((one) => prefix + one);
-  if (neighbours.length > 0) return neighbours;
-  const elsewhere = CONFIG_KEYS.filter((one) => one.path.at(-1)?.toLowerCase() === name.toLowerCase());
-  if (elsewhere.length > 0) return elsewhere.slice(0, 3).map((one) => one.key);
-  return nearestTexts(
+  const neighbour = nearestName(name, namesIn(section));
+  if (neighbour !== undefined) return prefix + neighbour;
+  const elsewhere = CONFIG_KEYS.find((one) => one.path.at(-1)?.toLowerCase() === name.toLowerCase());
+  if (elsewhere !== undefined) return elsewhere.key;
+  return nearestName(
     key,
     CONFIG_KEYS.map((one) => one.key),
   );
@@ -115,11 +119,9 @@ export function readEnvironmentSource(sources: Sources, env: NodeJS.ProcessEnv):
       readVariable(sources, name, text, key);
       continue;
     }
-    const names = [...CONFIG_KEYS.map((one) => one.envName), ...CLIENT_ENV_NAMES];
-    sources.issues.push({
-      path: name,
-      message: `is not a setting (from the environment)${meant(nearestTexts(name, names))}`,
-    });
+    const near = nearestName(name.slice(ENV_PREFIX.length), ENV_TAILS);
+    const hint = meant(near === undefined ? undefined : ENV_PREFIX + near);
+    sources.issues.push({ path: name, message: `is not a setting (from the environment)${hint}` });
   }
 }
 

@@ -22,7 +22,6 @@ export {
   type RequestId,
 } from './ids.ts';
 export { ManualClock } from './manual-clock.ts';
-export { editDistance, nearestTexts } from './near-text.ts';
 export { nearestName } from './nearest-name.ts';
 export { canonicalText, contentHash, hasWords, isWellFormedText } from './text.ts';
 export { spawnWorker } from './worker-thread.ts';

@@ -157,6 +157,12 @@ describe('refusals', () => {
     expect(refusalOf(() => loadConfig({ file: '.', env: {}, cwd: root })).message).toContain('cannot read');
   });
 
+  it('suggests nothing for a variable that is like none', () => {
+    const error = refusalOf(() => loadConfig({ env: { AGENT_REACH_ZZZZZZ: '1' }, cwd: root }));
+    expect(error.message).toContain('AGENT_REACH_ZZZZZZ: is not a setting');
+    expect(error.message).not.toContain('did you mean');
+  });
+
   it('names every mistake at once', () => {
     const cwd = folderWith({ 'agent-reach.yaml': 'http: { prot: 1 }' });
     const error = refusalOf(() => loadConfig({ env: { PORT: 'x', LOG_LEVEL: 'y' }, cwd }));
