@@ -17,8 +17,8 @@ export function editDistance(left: string, right: string, limit: number): number
   for (let row = 1; row <= left.length; row++) {
     const from = Math.max(1, row - limit);
     const to = Math.min(right.length, row + limit);
-    current[from - 1] = from === 1 ? row : far;
-    let rowMinimum = far;
+    let rowMinimum = from === 1 ? row : far;
+    current[from - 1] = rowMinimum;
     const code = left.charCodeAt(row - 1);
     for (let column = from; column <= to; column++) {
       const same = code === right.charCodeAt(column - 1);

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { assertInputSchema, type InputSchema } from '../../src/capability/input-schema.ts';
+
+function nested(depth: number): InputSchema {
+  let schema: InputSchema = { type: 'string' };
+  for (let level = 0; level < depth; level++) schema = { not: schema };
+  return schema;
+}
+
+/** Forty definitions of two references each: 2^40 checks of one value in 3 kB. */
+const billionLaughs: InputSchema = {
+  $ref: '#/$defs/d0',
+  $defs: Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => {
+      const next = { $ref: `#/$defs/d${index + 1}` };
+      return [`d${index}`, index === 39 ? { type: 'string' } : { allOf: [next, next] }];
+    }),
+  ),
+};
+
+describe('assertInputSchema', () => {
+  it.each<[string, InputSchema]>([
+    ['a boolean', false],
+    ['an empty schema', {}],
+    ['an object', { type: 'object', properties: { city: { type: 'string', format: 'email' } }, required: ['city'] }],
+    ['the dialect by name', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'string' }],
+    ['a tree', { type: 'object', properties: { children: { type: 'array', items: { $ref: '#' } } } }],
+    ['an anchor', { $defs: { a: { $anchor: 'city', type: 'string' } }, properties: { p: { $ref: '#city' } } }],
+    ['a dynamic anchor', { $dynamicAnchor: 'node', properties: { next: { $dynamicRef: '#node' } } }],
+    ['a keyword of its own', { type: 'string', 'x-label': 'City' }],
+    ['an unknown format', { type: 'string', format: 'licence-plate' }],
+    ['a property called $ref', { properties: { $ref: { type: 'string' } } }],
+    ['a $ref inside data', { const: { $ref: 'http://example.com/' } }],
+    ['an exponential pattern, run in linear time', { pattern: '^(a+)+$' }],
+    ['a pattern of scripts', { pattern: '^\\p{Han}+$' }],
+    ['its own $id', { $id: 'https://example.com/city', type: 'string' }],
+  ])('takes %s', (_what, schema) => {
+    expect(() => assertInputSchema(schema)).not.toThrow();
+  });
+
+  it.each<[string, InputSchema, RegExp]>([
+    ['a type that is none', { type: 'strin' }, /type/],
+    ['a bound that is no number', { minimum: '1' }, /minimum/],
+    ['another dialect', { $schema: 'http://json-schema.org/draft-07/schema#' }, /\$schema must be/],
+    ['a remote reference', { items: { $ref: 'https://example.com/s' } }, /leaves the schema/],
+    ['a reference to a file', { $ref: 'file:///etc/passwd' }, /leaves the schema/],
+    ['a reference to the meta-schema', { $ref: 'https://json-schema.org/draft/2020-12/schema' }, /leaves the schema/],
+    ['a reference that is no text', { $ref: 7 }, /leaves the schema/],
+    ['a reference to nothing', { $ref: '#/$defs/none' }, /can't resolve/],
+    ['a reference to itself', { $ref: '#' }, /leads back to itself/],
+    ['a loop through anyOf', { anyOf: [{ type: 'string' }, { not: { $ref: '#' } }] }, /leads back to itself/],
+    ['multiplying references', billionLaughs, /multiply/],
+    ['a nested $id', { $defs: { a: { $id: 'https://example.com/a' } } }, /\$id/],
+    ['an asynchronous schema', { $async: true }, /\$async/],
+    ['look-ahead', { pattern: '(?=a)b' }, /regexp/],
+    ['a back reference', { pattern: '(a)\\1' }, /regexp/],
+    ['a long pattern', { pattern: 'a'.repeat(1_001) }, /1001 characters/],
+    ['an explosive repetition', { pattern: '((a{100}){100}){100}' }, /regexp/],
+    ['deep nesting', nested(65), /deeper than 64/],
+    ['very deep nesting', nested(50_000), /deeper than 64/],
+    ['more than 64 KB', { description: '字'.repeat(22_000) }, /at most 65536/],
+  ])('refuses %s', (_what, schema, message) => {
+    let caught: unknown;
+    try {
+      assertInputSchema(schema, 'capabilities[2].inputSchema');
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).toMatchObject({
+      code: 'AR_ERR_INVALID_SCHEMA',
+      issues: [{ path: 'capabilities[2].inputSchema', message: expect.stringMatching(message) }],
+    });
+  });
+
+  it('remembers nothing: one $id may come with two schemas', () => {
+    assertInputSchema({ $id: 'https://example.com/one', type: 'string' });
+    expect(() => assertInputSchema({ $id: 'https://example.com/one', type: 'number' })).not.toThrow();
+  });
+});
