@@ -1,6 +1,6 @@
 import { type CapabilityMeaning, capabilityTexts } from '../capability/index.ts';
 import type { Warning } from '../contract/index.ts';
-import { type Clock, type ContentHash, contentHash, isAgentReachError } from '../core/index.ts';
+import { type Clock, type ContentHash, contentHash, errorText } from '../core/index.ts';
 import type { Embedder } from '../embedding/index.ts';
 import type { LexicalIndex } from '../lexical-index/index.ts';
 import type { CapabilityIndex } from '../registry/index.ts';
@@ -8,7 +8,7 @@ import { type LayeredIndex, rowsOf, type VectorRows } from '../vector-index/inde
 import { CapabilitySpace } from './capability-space.ts';
 import { type IndexedCapability, type IndexedText, indexedCapability, isFoundAlike } from './indexed-capability.ts';
 import { nearDuplicateWarnings } from './near-duplicate.ts';
-import { TextVectors } from './text-vectors.ts';
+import { isModelOutage, TextVectors } from './text-vectors.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface DenseHit {
@@ -88,10 +88,10 @@ export class CapabilityIndexer implements CapabilityIndex {
     try {
       await this.#textVectors.ensure(texts);
     } catch (error) {
-      if (!isAgentReachError(error) || error.code !== 'AR_ERR_MODEL_UNUSABLE') throw error;
+      if (!isModelOutage(error)) throw error;
       warnings.push({
         code: 'embedding_pending',
-        message: `The model is not usable (${error.message}); until it is, this agent is found by words alone.`,
+        message: `The model is not usable (${errorText(error)}); until it is, this agent is found by words alone.`,
       });
     }
     for (const meaning of meanings) {
@@ -150,6 +150,12 @@ export class CapabilityIndexer implements CapabilityIndex {
 
   vectorOf(hash: ContentHash): Float32Array | undefined {
     return this.#vectors.vectorOf(hash);
+  }
+
+  /** After the first `apply`: takes vectors from the store, and embeds the rest in the background. */
+  async start(): Promise<void> {
+    await this.#textVectors.start();
+    this.dropUnowned();
   }
 
   /** Resolves when every text that could get a vector has one. Texts wait for a degraded model in the background. */

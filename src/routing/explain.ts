@@ -27,7 +27,7 @@ export function explain(parts: ExplainParts): Explain {
       capability: one.name,
       relevance: rounded(one.relevance),
       similarity: one.similarity === null ? null : rounded(one.similarity),
-      lexical: rounded(one.lexical),
+      lexical: rounded(one.lexicalScore),
       nearestText: one.nearestText,
       gate: verdictOf(one, best ?? one, parts.gate),
     })),

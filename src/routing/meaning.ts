@@ -1,4 +1,4 @@
-import { type CapabilityName, canonicalText } from '../core/index.ts';
+import type { CapabilityName } from '../core/index.ts';
 import type { RuleSet } from '../rules/index.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { RecallResult } from './recall.ts';
@@ -28,13 +28,13 @@ export async function meaningOf(
   canonical: string,
   sources: MeaningSources,
 ): Promise<Loaded<Meaning>> {
-  const rule = sources.rules.current.decide(canonical);
-  if (rule !== undefined) {
-    if (rule.capability === undefined) return { value: { kind: 'denied', ruleId: rule.id }, cacheable: true };
-    const requireScope = rule.requireScope ?? null;
-    const name = canonicalText(rule.capability) as CapabilityName;
+  const decided = sources.rules.current.decide(canonical);
+  if (decided !== undefined) {
+    const { capability: name, requireScope } = decided;
+    const ruleId = decided.rule.id;
+    if (name === null) return { value: { kind: 'denied', ruleId }, cacheable: true };
     const cacheable = !isSensitive(sources.indexer, namespace, name);
-    return { value: { kind: 'named', name, matchedBy: 'rule', ruleId: rule.id, requireScope }, cacheable };
+    return { value: { kind: 'named', name, matchedBy: 'rule', ruleId, requireScope }, cacheable };
   }
   const named = sources.indexer.space(namespace)?.named(canonical);
   // A sensitive capability is reached by its exact name, not by an alias: aliases are words that people say.

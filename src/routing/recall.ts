@@ -1,8 +1,9 @@
-import { AgentReachError, type CapabilityName, type Clock, errorText, isAgentReachError } from '../core/index.ts';
+import { AgentReachError, type CapabilityName, type Clock, errorText } from '../core/index.ts';
 import { type Embedder, type ModelCalibration, relevanceOf } from '../embedding/index.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { CapabilitySpace } from './capability-space.ts';
 import type { IndexedCapability } from './indexed-capability.ts';
+import { isModelOutage } from './text-vectors.ts';
 
 /** A capability that an intent could mean, with the evidence. */
 export interface RecalledCapability {
@@ -12,8 +13,8 @@ export interface RecalledCapability {
   readonly relevance: number;
   /** Cosine of its nearest text; null when nothing was embedded. */
   readonly similarity: number | null;
-  /** Share of the intent's words found in it, weighted by rarity, 0..1. */
-  readonly lexical: number;
+  /** BM25 score of its words, unbounded; 0 when no word met. */
+  readonly lexicalScore: number;
   /** The registered text that lay nearest; null for a lexical hit without a vector. */
   readonly nearestText: string | null;
 }
@@ -87,10 +88,8 @@ export class Recaller {
       const [vector] = await Promise.race([embedder.embed([text], { kind: 'query' }), timeout]);
       return { vector, problem: vector === undefined ? 'the model answered no vector' : null };
     } catch (error) {
-      if (isAgentReachError(error) && error.code === 'AR_ERR_MODEL_UNUSABLE') {
-        return { vector: undefined, problem: errorText(error) };
-      }
-      throw error;
+      if (!isModelOutage(error)) throw error;
+      return { vector: undefined, problem: errorText(error) };
     } finally {
       cancel?.();
     }
@@ -104,35 +103,38 @@ export class Recaller {
     recallK: number,
   ): RecalledCapability[] {
     const { calibration, indexer } = this.#options;
-    const found = new Map<IndexedCapability, { similarity: number | null; lexical: number; text: string | null }>();
+    const found = new Map<
+      IndexedCapability,
+      { similarity: number | null; lexicalScore: number; text: string | null }
+    >();
     if (vector !== undefined) {
       for (const hit of indexer.search(namespace, vector, recallK)) {
-        found.set(hit.entry, { similarity: hit.similarity, lexical: 0, text: hit.text.text });
+        found.set(hit.entry, { similarity: hit.similarity, lexicalScore: 0, text: hit.text.text });
       }
     }
     let lookups = 0;
     for (const { entry, hit } of space.searchWords(canonical, recallK)) {
       const dense = found.get(entry);
-      if (dense !== undefined) dense.lexical = hit.coverage;
-      else if (vector === undefined) found.set(entry, { similarity: null, lexical: hit.coverage, text: null });
+      if (dense !== undefined) dense.lexicalScore = hit.score;
+      else if (vector === undefined) found.set(entry, { similarity: null, lexicalScore: hit.score, text: null });
       else if (lookups++ < MAX_LOOKUPS) {
         const nearest = indexer.nearestText(entry, vector);
         found.set(entry, {
           similarity: nearest?.similarity ?? 0,
-          lexical: hit.coverage,
+          lexicalScore: hit.score,
           text: nearest?.text.text ?? null,
         });
       }
     }
     const recalled: RecalledCapability[] = [];
-    for (const [entry, { similarity, lexical, text }] of found) {
-      const relevance = relevanceOf(calibration, { similarity, lexical });
+    for (const [entry, { similarity, lexicalScore, text }] of found) {
+      const relevance = relevanceOf(calibration, { similarity, lexicalScore, capabilityCount: space.size });
       recalled.push({
         name: entry.name,
         sensitive: entry.sensitive,
         relevance,
         similarity,
-        lexical,
+        lexicalScore,
         nearestText: text,
       });
     }

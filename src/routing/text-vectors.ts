@@ -14,10 +14,17 @@ export interface TextVectorsOptions {
   readonly onFilled: () => void;
 }
 
+/** Errors of the embedder that a wait for the model cures; everything else is passed on. */
+export function isModelOutage(error: unknown): boolean {
+  return isAgentReachError(error) && (error.code === 'AR_ERR_MODEL_UNUSABLE' || error.code === 'AR_ERR_NOT_READY');
+}
+
 /** How long a prepared text is kept for a registration that has not been applied yet. */
 const PIN_MS = 300_000;
 /** Texts handed to the embedder at once while filling; keeps the rest of its queue free for registrations. */
 const FILL_CHUNK = 256;
+/** Vectors read from the store between two turns of the event loop. */
+const LOAD_CHUNK = 2_048;
 const RETRY_MS = 5_000;
 
 /**
@@ -30,6 +37,7 @@ export class TextVectors {
   readonly #missing = new Set<ContentHash>();
   /** Hash -> time until which it must stay in the index although no capability owns it yet. */
   readonly #pins = new Map<string, number>();
+  #isStarted = false;
   #filling: Promise<{ embedded: number; reused: number }> | undefined;
   #cancelRetry: (() => void) | undefined;
   #stopped = false;
@@ -89,8 +97,23 @@ export class TextVectors {
     return { embedded: fresh.length, reused: stored.size };
   }
 
+  /** Takes what the store has; what is left is embedded in the background. Before this nothing is filled. */
+  async start(): Promise<void> {
+    const { embedder, vectorStore, vectors } = this.#options;
+    const wanted = [...this.#missing];
+    for (let i = 0; i < wanted.length; i += LOAD_CHUNK) {
+      const stored = await vectorStore.getMany(embedder.info.fingerprint, wanted.slice(i, i + LOAD_CHUNK));
+      for (const [hash, vector] of stored) {
+        vectors.upsert(hash, vector);
+        this.#missing.delete(hash);
+      }
+    }
+    this.#isStarted = true;
+    this.fillInBackground();
+  }
+
   fillInBackground(): void {
-    if (this.#missing.size === 0 || this.#stopped) return;
+    if (this.#missing.size === 0 || this.#stopped || !this.#isStarted) return;
     this.fill().catch((error: unknown) => {
       log('warn', 'texts wait for their vectors', { missing: this.#missing.size, reason: errorText(error) });
       this.#cancelRetry?.();
@@ -124,7 +147,7 @@ export class TextVectors {
         for (const hash of texts.keys()) this.#missing.delete(hash);
       }
     } catch (error) {
-      if (!isAgentReachError(error) || error.code !== 'AR_ERR_MODEL_UNUSABLE') throw error;
+      if (!isModelOutage(error)) throw error;
     } finally {
       if (sum.embedded + sum.reused > 0) this.#options.onFilled();
     }

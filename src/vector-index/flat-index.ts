@@ -123,6 +123,10 @@ export class FlatIndex implements VectorIndex {
     return nearest.take();
   }
 
+  similarityOf(id: string, query: Float32Array): number | undefined {
+    return this.#slotOf.has(id) ? this.rank(query, [id])[0]?.similarity : undefined;
+  }
+
   /** Whether exactly this vector is stored under the id. */
   holds(id: string, vector: Float32Array): boolean {
     const slot = this.#slotOf.get(id);

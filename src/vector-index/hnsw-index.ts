@@ -147,17 +147,21 @@ export class HnswIndex implements VectorIndex {
     this.#fillPlain(query, 0);
     const fetched = Math.min(wanted + TIE_ROOM, this.size);
     const { neighbors } = this.#graph.searchKnn(this.#plain, fetched);
-    if (neighbors.length < fetched) return this.#exact.search(query, topK);
     const proposed: string[] = [];
     for (const label of neighbors) {
       const id = this.#idOfLabel[label];
       if (id !== undefined) proposed.push(id);
     }
+    if (proposed.length < fetched) return this.#exact.search(query, topK);
     // The graph's own distances are float32 sums; these are the similarities that every index answers.
     const found = this.#exact.rank(query, proposed);
     // The graph picks any of equal ones. When they may go on beyond what it gave, only the scan knows the first ids.
     const isTieOpen = fetched < this.size && found[wanted - 1]?.similarity === found.at(-1)?.similarity;
     return isTieOpen ? this.#exact.search(query, topK) : found.slice(0, wanted);
+  }
+
+  similarityOf(id: string, query: Float32Array): number | undefined {
+    return this.#exact.similarityOf(id, query);
   }
 
   vectorOf(id: string): Float32Array | undefined {

@@ -58,6 +58,11 @@ export class LayeredIndex implements VectorIndex {
     return this.#delta.size === 0 ? 0 : this.#delta.size / this.size;
   }
 
+  /** Vectors of the base that were removed since it was built, or that the delta holds anew. */
+  get hiddenSize(): number {
+    return this.#hidden.size;
+  }
+
   /** Vectors of the base that a search steps over, of those in the base: 0..1. */
   get hiddenShare(): number {
     return this.#hidden.size === 0 ? 0 : this.#hidden.size / this.#baseSize;
@@ -95,6 +100,13 @@ export class LayeredIndex implements VectorIndex {
     for (const neighbor of fromBase) nearest.offer(neighbor.id, neighbor.similarity);
     for (const neighbor of this.#delta.search(query, topK)) nearest.offer(neighbor.id, neighbor.similarity);
     return nearest.take();
+  }
+
+  similarityOf(id: string, query: Float32Array): number | undefined {
+    return (
+      this.#delta.similarityOf(id, query) ??
+      (this.#hidden.has(id) ? undefined : this.#base?.index.similarityOf(id, query))
+    );
   }
 
   vectorOf(id: string): Float32Array | undefined {

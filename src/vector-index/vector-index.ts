@@ -20,6 +20,8 @@ export interface VectorIndex {
   remove(id: string): boolean;
   /** The `topK` nearest, best first, equal similarities by id; fewer when the index holds fewer. topK >= 1. */
   search(query: Float32Array, topK: number): Neighbor[];
+  /** Exact similarity of one stored vector; undefined for an id that is not held. */
+  similarityOf(id: string, query: Float32Array): number | undefined;
   /** A copy of a stored vector. */
   vectorOf(id: string): Float32Array | undefined;
   ids(): IterableIterator<string>;

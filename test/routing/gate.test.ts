@@ -11,7 +11,14 @@ import { select } from '../../src/routing/select.ts';
 import { agent, seededRandom, viewOf } from './agents.ts';
 
 function recalled(name: string, relevance: number, sensitive = false): RecalledCapability {
-  return { name: name as CapabilityName, relevance, sensitive, similarity: relevance, lexical: 0, nearestText: name };
+  return {
+    name: name as CapabilityName,
+    relevance,
+    sensitive,
+    similarity: relevance,
+    lexicalScore: 0,
+    nearestText: name,
+  };
 }
 
 const OPTIONS = { minRelevance: 0.4, ambiguityMargin: 0.05, relevanceGate: 0.1 };
