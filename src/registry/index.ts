@@ -1,4 +1,12 @@
 export type { AgentLiveness, AgentRecord, RegisteredAgent } from './agent-record.ts';
+export {
+  AgentRegistry,
+  type AgentRegistryOptions,
+  type AgentRegistryParts,
+  DEFAULT_REGISTRY,
+} from './agent-registry.ts';
 export type { AgentStore, RegistryChange } from './agent-store.ts';
 export type { CapabilityIndex } from './capability-index.ts';
+export type { CapabilityPage, ListCapabilitiesQuery } from './capability-listing.ts';
+export { isRoutable } from './health.ts';
 export type { RegistryView } from './registry-view.ts';

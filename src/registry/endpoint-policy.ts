@@ -1,0 +1,61 @@
+/**
+ * What an agent may give as its address. A URL is taken only in the plain form scheme://host[:port][/path][?query]:
+ * whatever a URL parser would silently repair or drop is refused, since the dispatcher and an operator must read the
+ * same address.
+ */
+import type { Transport } from '../contract/index.ts';
+import { AgentReachError, type ErrorIssue } from '../core/index.ts';
+
+const HTTP_SCHEMES = ['http', 'https'];
+const SCHEMES_OF: Readonly<Record<Transport['type'], readonly string[] | null>> = {
+  http: HTTP_SCHEMES,
+  websocket: ['ws', 'wss'],
+  // The endpoint of these is a label: the name of a queue, of a function.
+  queue: null,
+  local: null,
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
+const UNPRINTABLE = /[\s\u0000-\u001f\u007f\\]/;
+const CREDENTIALS = /:\/\/[^/?#]*@/;
+
+/** Error: AR_ERR_INVALID_ENDPOINT with the paths `transport.endpoint` and `transport.healthEndpoint`. */
+export function assertEndpoints(transport: Transport): void {
+  const issues: ErrorIssue[] = [];
+  const check = (path: string, problem: string | undefined): void => {
+    if (problem !== undefined) issues.push({ path, message: problem });
+  };
+  if (transport.endpoint !== undefined) {
+    const schemes = SCHEMES_OF[transport.type];
+    const { endpoint } = transport;
+    check('transport.endpoint', schemes === null ? labelProblem(endpoint) : urlProblem(endpoint, schemes));
+  } else if (transport.type === 'http') {
+    check('transport.endpoint', 'is needed for transport http');
+  }
+  if (transport.healthEndpoint !== undefined) {
+    check('transport.healthEndpoint', urlProblem(transport.healthEndpoint, HTTP_SCHEMES));
+  }
+  const [first] = issues;
+  if (first === undefined) return;
+  throw new AgentReachError('AR_ERR_INVALID_ENDPOINT', { detail: `${first.path} ${first.message}`, issues });
+}
+
+function labelProblem(label: string): string | undefined {
+  if (label.trim() === '' || UNPRINTABLE.test(label)) return 'holds a space, a control character or a backslash';
+  if (CREDENTIALS.test(label)) return 'holds credentials';
+  return undefined;
+}
+
+/** In words that never repeat the endpoint: it may hold a password. */
+function urlProblem(endpoint: string, schemes: readonly string[]): string | undefined {
+  if (UNPRINTABLE.test(endpoint)) return 'holds a space, a control character or a backslash';
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(endpoint)?.[1]?.toLowerCase();
+  if (scheme === undefined || !schemes.includes(scheme)) {
+    return `must be a URL that starts with ${schemes.map((one) => `${one}://`).join(' or ')}`;
+  }
+  if (/^[^:]+:\/\/(?:[/?#]|$)/.test(endpoint)) return 'has no host';
+  if (CREDENTIALS.test(endpoint)) return 'holds credentials: give them to the caller by another way';
+  if (endpoint.includes('#')) return 'holds a fragment (#), which is never sent';
+  if (!URL.canParse(endpoint)) return 'is not a well-formed URL';
+  return new URL(endpoint).hostname === '' ? 'has no host' : undefined;
+}

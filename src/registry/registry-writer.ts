@@ -1,0 +1,92 @@
+/**
+ * The registry's way to the store. Changes of one agent are made one after another; those of different agents go side
+ * by side and share a flush. Dictionary entries on their way to the store are remembered, so that two first
+ * registrations of one name cannot undo each other's word.
+ */
+import type { DictionaryEntry } from '../capability/index.ts';
+import { type AgentId, AgentReachError, errorText, log } from '../core/index.ts';
+import type { AgentDirectory } from './agent-directory.ts';
+import type { AgentRecord } from './agent-record.ts';
+import type { AgentStore } from './agent-store.ts';
+import { capabilityKey } from './meaning-book.ts';
+import { TaskLanes } from './task-lanes.ts';
+
+export class RegistryWriter {
+  readonly #store: AgentStore;
+  readonly #directory: AgentDirectory;
+  readonly #lanes = new TaskLanes();
+  readonly #entriesInFlight = new Map<string, DictionaryEntry>();
+  #isStopped = false;
+
+  constructor(store: AgentStore, directory: AgentDirectory) {
+    this.#store = store;
+    this.#directory = directory;
+  }
+
+  /** Error: AR_ERR_STOPPING after `stop`, besides the task's own. */
+  async inTurn<T>(agentId: string, task: () => Promise<T>): Promise<T> {
+    if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
+    return this.#lanes.run(agentId, task);
+  }
+
+  /** Stores a registration; answers the entries as stored, which may join the word of another one in flight. */
+  async commitAgent(record: AgentRecord, entries: readonly DictionaryEntry[]): Promise<readonly DictionaryEntry[]> {
+    return this.#withEntries(entries, (joined) => this.#store.commit({ putAgents: [record], putEntries: joined }));
+  }
+
+  /** Stores an operator's word as it is. */
+  async commitUpdate(entry: DictionaryEntry): Promise<void> {
+    await this.#store.commit({ putEntries: [entry] });
+  }
+
+  /** Stores proposals; answers them as stored. */
+  async commitEntries(entries: readonly DictionaryEntry[]): Promise<readonly DictionaryEntry[]> {
+    return this.#withEntries(entries, (joined) => this.#store.commit({ putEntries: joined }));
+  }
+
+  async removeAgent(agentId: AgentId): Promise<void> {
+    await this.#store.commit({ removeAgents: [agentId] });
+  }
+
+  /**
+   * Stores the agent as memory has it once its turn comes, in the background: for the mark of going offline and its
+   * undoing. A failure is logged; the mark is made anew from the lease after a restart.
+   */
+  syncAgent(agentId: string): void {
+    const sync = async (): Promise<void> => {
+      const agent = this.#directory.agent(agentId);
+      if (agent !== undefined) await this.#store.commit({ putAgents: [agent.record] });
+    };
+    this.inTurn(agentId, sync).catch((error: unknown) => {
+      log('error', 'a change of state was not stored; memory has it', { agentId, reason: errorText(error) });
+    });
+  }
+
+  /** Takes no new change and waits for those on their way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#lanes.drain();
+  }
+
+  async #withEntries(
+    entries: readonly DictionaryEntry[],
+    commit: (joined: readonly DictionaryEntry[]) => Promise<void>,
+  ): Promise<readonly DictionaryEntry[]> {
+    const joined = entries.map((entry) => {
+      const key = capabilityKey(entry.namespace, entry.name);
+      const other = this.#entriesInFlight.get(key);
+      const one = other === undefined ? entry : { ...other, sensitive: other.sensitive || entry.sensitive };
+      this.#entriesInFlight.set(key, one);
+      return one;
+    });
+    try {
+      await commit(joined);
+      return joined;
+    } finally {
+      for (const entry of joined) {
+        const key = capabilityKey(entry.namespace, entry.name);
+        if (this.#entriesInFlight.get(key) === entry) this.#entriesInFlight.delete(key);
+      }
+    }
+  }
+}

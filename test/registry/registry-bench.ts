@@ -1,0 +1,104 @@
+/** A registry over the in-memory store, with an index that records its calls and a clock that tests turn. */
+import { CapabilityDictionary, type CapabilityMeaning, type DictionaryMode } from '../../src/capability/index.ts';
+import { type Registration, registrationSchema, type Warning } from '../../src/contract/index.ts';
+import { AgentReachError, ManualClock } from '../../src/core/index.ts';
+import { EventBus, type RegistryEvent } from '../../src/events/index.ts';
+import { AgentRegistry, type AgentStore, type CapabilityIndex, type RegistryChange } from '../../src/registry/index.ts';
+import { KeyValueAgentStore, MemoryStore } from '../../src/storage/index.ts';
+
+export class RecordingIndex implements CapabilityIndex {
+  readonly current = new Map<string, CapabilityMeaning>();
+  readonly prepared: CapabilityMeaning[] = [];
+  applyCalls = 0;
+  failNext: AgentReachError | undefined;
+  warnings: Warning[] = [];
+
+  async prepare(meanings: readonly CapabilityMeaning[]): Promise<Warning[]> {
+    const failure = this.failNext;
+    this.failNext = undefined;
+    if (failure !== undefined) throw failure;
+    this.prepared.push(...meanings);
+    return this.warnings;
+  }
+
+  apply(meanings: readonly CapabilityMeaning[]): void {
+    this.applyCalls += 1;
+    for (const meaning of meanings) this.current.set(`${meaning.namespace}/${meaning.name}`, meaning);
+  }
+
+  remove(namespace: string, name: string): void {
+    this.current.delete(`${namespace}/${name}`);
+  }
+}
+
+/** A store that can be told to refuse, or to hold commits back until released. */
+export class SwitchStore implements AgentStore {
+  readonly #inner: AgentStore;
+  isBroken = false;
+  commits = 0;
+  #held: Promise<void> | undefined;
+
+  constructor(inner: AgentStore) {
+    this.#inner = inner;
+  }
+
+  load(): ReturnType<AgentStore['load']> {
+    return this.#inner.load();
+  }
+
+  hold(): () => void {
+    let release = (): void => undefined;
+    this.#held = new Promise((resolve) => {
+      release = () => {
+        this.#held = undefined;
+        resolve();
+      };
+    });
+    return () => release();
+  }
+
+  async commit(change: RegistryChange): Promise<void> {
+    await this.#held;
+    if (this.isBroken) throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE');
+    this.commits += 1;
+    await this.#inner.commit(change);
+  }
+}
+
+export interface RegistryBench {
+  readonly clock: ManualClock;
+  readonly store: SwitchStore;
+  readonly index: RecordingIndex;
+  readonly events: RegistryEvent[];
+  readonly dictionary: CapabilityDictionary;
+  readonly registry: AgentRegistry;
+}
+
+export function makeBench(
+  options: { readonly mode?: DictionaryMode; readonly store?: SwitchStore; readonly clock?: ManualClock } = {},
+): RegistryBench {
+  const clock = options.clock ?? new ManualClock();
+  const store = options.store ?? new SwitchStore(new KeyValueAgentStore(new MemoryStore()));
+  const index = new RecordingIndex();
+  const bus = new EventBus();
+  const events: RegistryEvent[] = [];
+  bus.subscribe((event) => events.push(event));
+  const dictionary = new CapabilityDictionary(options.mode ?? 'open');
+  const registry = new AgentRegistry({ clock, random: () => 0.5, store, dictionary, index, bus });
+  return { clock, store, index, events, dictionary, registry };
+}
+
+export function registrationOf(agentId: string, changes: Record<string, unknown> = {}): Registration {
+  return registrationSchema.parse({
+    agentId,
+    capabilities: ['weather.query.city'],
+    transport: { type: 'http', endpoint: 'http://127.0.0.1:9001' },
+    ...changes,
+  });
+}
+
+/** Lets everything that waits only on promises finish. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+}
