@@ -7,9 +7,6 @@ export type {
   CapabilityDirectory,
   HttpCaller,
   HttpServices,
-  IndexDesk,
-  IntentRouter,
   MaybePromise,
   RuleBook,
-  RuleEdit,
 } from './services.ts';

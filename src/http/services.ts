@@ -11,27 +11,23 @@ import type {
   DryRunReply,
   Heartbeat,
   HeartbeatReply,
-  IndexVersion,
   ListAgentsQuery,
   ListCapabilitiesQuery,
   Readiness,
-  RebuildProgress,
   Registration,
   RegistrationReply,
-  RouteReply,
-  RouteRequest,
   Rule,
   RuleWarning,
 } from '../contract/index.ts';
+import type { Caller, IndexService, RoutingService } from '../routing/index.ts';
+import type { RuleSetVersion } from '../rules/index.ts';
 
 /** A port answers at once or later, as suits it. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Who asks: the id of the API key (`local` where no key is needed) and its scopes (`*` = all). */
-export interface HttpCaller {
-  readonly requestId: string;
+/** Who asks, with the id of the API key (`local` where no key is needed). */
+export interface HttpCaller extends Caller {
   readonly keyId: string;
-  readonly scopes: ReadonlySet<string>;
 }
 
 export interface AgentDirectory {
@@ -51,16 +47,6 @@ export interface CapabilityDirectory {
   updateCapability(namespace: string, name: string, update: CapabilityUpdate): MaybePromise<CapabilityView>;
 }
 
-/** One past edit of the rules, newest first in lists. */
-export interface RuleEdit {
-  readonly version: number;
-  readonly rules: readonly Rule[];
-  /** Epoch milliseconds. */
-  readonly editedAt: number;
-  readonly editedBy: string;
-  readonly change: string;
-}
-
 export interface RuleBook {
   /** Rises by one with each edit; what `If-Match` is compared with. */
   readonly version: number;
@@ -75,30 +61,18 @@ export interface RuleBook {
     readonly created: boolean;
     readonly warnings: readonly RuleWarning[];
   }>;
-  remove(id: string, edit: { readonly by: string; readonly expectedVersion?: number }): Promise<unknown>;
+  /** Answers the new version. */
+  remove(id: string, edit: { readonly by: string; readonly expectedVersion?: number }): Promise<number>;
   dryRun(intent: string): MaybePromise<DryRunReply>;
-  history(limit: number): Promise<readonly RuleEdit[]>;
-}
-
-export interface IntentRouter {
-  route(request: RouteRequest, caller: HttpCaller): Promise<RouteReply>;
-  routeBatch(requests: readonly RouteRequest[], caller: HttpCaller): Promise<RouteReply[]>;
-}
-
-export interface IndexDesk {
-  versions(): MaybePromise<{ readonly current: string; readonly delta: number; readonly items: IndexVersion[] }>;
-  rebuild(request: {
-    readonly by: string;
-    readonly why: string;
-    readonly onProgress?: (progress: RebuildProgress) => void;
-  }): Promise<IndexVersion>;
+  /** Newest first. */
+  history(limit: number): Promise<readonly RuleSetVersion[]>;
 }
 
 export interface HttpServices {
   readonly registry: AgentDirectory & CapabilityDirectory;
   readonly rules: RuleBook;
-  readonly routing: IntentRouter;
-  readonly index: IndexDesk;
+  readonly routing: RoutingService;
+  readonly index: Pick<IndexService, 'rebuild' | 'versions'>;
   /** Prometheus text, version 0.0.4. */
   metricsText(): Promise<string>;
   readiness(): Readiness;

@@ -5,11 +5,13 @@
 import type { AgentView, CapabilityView, IndexVersion, Registration, Rule } from '../../src/contract/index.ts';
 import { AgentReachError, hasWords } from '../../src/core/index.ts';
 import { AGENT_VIEW, CAPABILITY_VIEW, INDEX_VERSION, ROUTE_REPLY } from '../../src/http/examples.ts';
-import type { HttpCaller, HttpServices, RuleEdit } from '../../src/http/index.ts';
+import type { HttpServices } from '../../src/http/index.ts';
+import type { Caller } from '../../src/routing/index.ts';
+import type { RuleSetVersion } from '../../src/rules/index.ts';
 
 export interface StandInServices extends HttpServices {
   readonly calls: string[];
-  readonly callers: HttpCaller[];
+  readonly callers: Caller[];
   /** Runs before each route: a test may make it wait or fail. */
   beforeRoute: () => Promise<void> | void;
   beforeRebuild: () => Promise<void> | void;
@@ -18,7 +20,7 @@ export interface StandInServices extends HttpServices {
 
 export function createStandIn(): StandInServices {
   const calls: string[] = [];
-  const callers: HttpCaller[] = [];
+  const callers: Caller[] = [];
   const agents = new Map<string, { view: AgentView; leaseId: string }>();
   const standIn: StandInServices = {
     calls,
@@ -46,7 +48,7 @@ export function createStandIn(): StandInServices {
       },
     },
     index: {
-      versions: () => ({ current: 'v000001', delta: 0, items: [version()] }),
+      versions: async () => ({ current: 'v000001', delta: 0, items: [version()] }),
       async rebuild({ onProgress, by, why }) {
         calls.push('rebuild');
         onProgress?.({ phase: 'texts', done: 1, total: 2 });
@@ -114,7 +116,7 @@ function capabilityPart(calls: string[]) {
 
 function createRuleBook(calls: string[]) {
   const rules = new Map<string, Rule>();
-  const edits: RuleEdit[] = [];
+  const edits: RuleSetVersion[] = [];
   const check = (expected: number | undefined) => {
     if (expected !== undefined && expected !== edits.length) throw new AgentReachError('AR_ERR_RULE_CONFLICT');
   };
@@ -138,7 +140,7 @@ function createRuleBook(calls: string[]) {
       calls.push('removeRule');
       check(edit.expectedVersion);
       if (!rules.delete(id)) throw new AgentReachError('AR_ERR_RULE_NOT_FOUND');
-      edited(`delete ${id}`, edit.by);
+      return edited(`delete ${id}`, edit.by);
     },
     dryRun: (intent: string) => ({
       rulesVersion: edits.length,

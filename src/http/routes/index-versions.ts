@@ -10,7 +10,9 @@ import { EVENT_STREAM_TYPE, eventStream, type FinalEvent } from '../event-stream
 import { INDEX_VERSION, REBUILD_EVENTS } from '../examples.ts';
 import { problemBody } from '../problem-response.ts';
 import { jsonReply, type Reply } from '../reply.ts';
-import type { HttpCaller, IndexDesk } from '../services.ts';
+import type { HttpCaller, HttpServices } from '../services.ts';
+
+type IndexDesk = HttpServices['index'];
 
 const TAG = 'index';
 const REBUILD_PATH = '/v1/index/rebuild';

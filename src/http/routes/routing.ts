@@ -8,11 +8,11 @@ import {
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { ROUTE_BATCH, ROUTE_REPLY, ROUTE_REQUEST } from '../examples.ts';
 import { jsonReply } from '../reply.ts';
-import type { IntentRouter } from '../services.ts';
+import type { HttpServices } from '../services.ts';
 
 const TAG = 'routing';
 
-export function routingEndpoints(routing: IntentRouter): Endpoint[] {
+export function routingEndpoints(routing: HttpServices['routing']): Endpoint[] {
   return [
     endpoint({
       method: 'post',

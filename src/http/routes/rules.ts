@@ -155,8 +155,8 @@ const deleteRule = (rules: RuleBook): Endpoint =>
     replies: { 204: { description: 'The rule is deleted.' } },
     errors: ['AR_ERR_RULE_NOT_FOUND', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ params, caller, header }) {
-      await rules.remove(params.id, editOf(caller.keyId, header));
-      return emptyReply(204);
+      const rulesVersion = await rules.remove(params.id, editOf(caller.keyId, header));
+      return { ...emptyReply(204), headers: { etag: `"${rulesVersion}"` } };
     },
   });
 
