@@ -3,7 +3,7 @@
  *
  *   npx tsx bench/fit-calibration.ts --data FOLDER [--model ID] [--queries N]
  *
- * FOLDER holds train/ and dev/ as gzip JSON lines. Takes about four minutes with 500 queries a set. The one file of
+ * FOLDER holds train/ and dev/ as gzip JSON lines. Takes four minutes of one core with 500 queries a set. The one file of
  * dev/ that the fit reads is the list of MetaTool's tools, which has no queries. Put the printed row into the model
  * catalogue.
  */
@@ -36,6 +36,8 @@ const data = values.data;
 const perSet = Number(values.queries);
 
 const WEIGHTS = [0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6];
+/** The service's `minRelevance`: gate and margin matter only for what is answered. */
+const LEAST_RELEVANCE = 0.3;
 const LOSS_TOLERANCE = 1.01;
 const EMBED_CHUNK = 512;
 
@@ -107,7 +109,7 @@ function printRefusals(answers: readonly Answer[], line: CalibrationLine): void 
 function printGates(answers: readonly Answer[], line: CalibrationLine): void {
   print('\ngate | right after the weighted sum, random loads | same, right agent at load 0.8, others idle | passing');
   const served = answers.filter(({ trial, evidence }) => {
-    return trial.isServed && relevanceOn(line, evidence, trial.registrySize) >= 0.35;
+    return trial.isServed && relevanceOn(line, evidence, trial.registrySize) >= LEAST_RELEVANCE;
   });
   for (const gate of [0, 0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 1]) {
     const random = seededRandom(5);
@@ -137,10 +139,10 @@ function printGates(answers: readonly Answer[], line: CalibrationLine): void {
 
 function printMargins(answers: readonly Answer[], line: CalibrationLine): void {
   print(
-    '\nmargin to the second | queries with less | first right | one of the two right   (train, served, relevance >= 0.35)',
+    '\nmargin to the second | queries with less | first right | one of the two right   (train, served and answered)',
   );
   const served = answers.filter(({ trial, evidence }) => {
-    return trial.isServed && relevanceOn(line, evidence, trial.registrySize) >= 0.35;
+    return trial.isServed && relevanceOn(line, evidence, trial.registrySize) >= LEAST_RELEVANCE;
   });
   for (const margin of [0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15]) {
     const close = served.filter(({ ranked, trial }) => {

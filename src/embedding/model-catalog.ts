@@ -48,7 +48,7 @@ export const MODELS: readonly ModelRow[] = [
     licence: 'MIT AND Apache-2.0 (see models/README.md)',
     calibration: {
       lexicalWeight: 0.4,
-      hybrid: { slope: 10.6, crowdSlope: -0.52, intercept: -1.87 },
+      hybrid: { slope: 11.58, crowdSlope: -0.52, intercept: -2.01 },
       lexical: { slope: 12.12, crowdSlope: -0.66, intercept: -0.6 },
     },
   },
