@@ -128,13 +128,16 @@ describe('an interrupted build', () => {
       const before = await contentOf(dir);
       const abort = new AbortController();
       const stops: Promise<void>[] = [];
+      let built = 0;
       const building = builder.build({ rows: manyRows(), about, signal: abort.signal }, ({ done }) => {
         if (done === 0) return;
+        built = done;
         if (how === 'stop') stops.push(builder.stop());
         else abort.abort();
       });
       await expect(building).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
       await Promise.all(stops);
+      expect(built).toBeLessThan(4_000);
       expect(builder.isBuilding).toBe(false);
       expect(await contentOf(dir)).toEqual(before);
     },
