@@ -1,0 +1,62 @@
+/**
+ * One connection to Redis that never queues without bound: while it is down every command fails at once, in the
+ * background it tries again for ever with back-off. What is told of it never holds the password.
+ */
+import { Redis } from 'ioredis';
+import { backoffMs, errorText, log } from '../../core/index.ts';
+import { storeUnavailable } from '../key-value-store.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Longest wait for one answer: a commit is refused after it. */
+const COMMAND_TIMEOUT_MS = 5_000;
+/** The first with RESP3 and HELLO. */
+const OLDEST_MAJOR = 6;
+
+/** Where it is, without user and password. */
+export function placeOf(url: string): string {
+  const { protocol, host, pathname } = parseUrl(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
+/** Error: AR_ERR_STORE_UNAVAILABLE for a wrong address, password or version, within seconds. */
+export async function connectRedis(url: string): Promise<Redis> {
+  const place = placeOf(url);
+  let isOpened = false;
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectionName: 'agent-reach',
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // Before the first success a failure is the operator's to see, not ours to outwait.
+    retryStrategy: (attempts) => (isOpened ? backoffMs(attempts, { baseMs: 100, capMs: 2_000 }, Math.random()) : null),
+  });
+  let lastError: unknown;
+  redis.on('error', (error) => {
+    lastError = error;
+    if (isOpened) log('warn', 'the connection to Redis failed; trying again', { place, reason: errorText(error) });
+  });
+  try {
+    await redis.connect();
+    await assertVersion(redis);
+    isOpened = true;
+    return redis;
+  } catch (error) {
+    redis.disconnect();
+    const reason = errorText(lastError ?? error);
+    throw storeUnavailable(`Redis at ${place} cannot be used (${reason}): check REDIS_URL`, error);
+  }
+}
+
+function parseUrl(url: string): URL {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed !== undefined && /^rediss?:$/.test(parsed.protocol) && parsed.hostname !== '') return parsed;
+  throw storeUnavailable('REDIS_URL must be redis://[user:password@]host[:port][/database] or rediss://…');
+}
+
+async function assertVersion(redis: Redis): Promise<void> {
+  const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1] ?? 'unknown';
+  if (Number.parseInt(version, 10) >= OLDEST_MAJOR) return;
+  throw new Error(`it is version ${version}, ${OLDEST_MAJOR} or later is needed`);
+}
