@@ -6,7 +6,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { type Clock, systemClock } from '../core/index.ts';
 import { type ApiKey, createAuthenticator } from './api-keys.ts';
 import type { Endpoint } from './endpoint.ts';
-import { createHandler, createNotFoundHandler, type RunnerContext } from './endpoint-runner.ts';
+import { createHandler, createNotFoundHandler, pathPattern, type RunnerContext } from './endpoint-runner.ts';
 import { registerEndpoints, writeDocument } from './openapi-document.ts';
 import { problemReply } from './problem-response.ts';
 import { toResponse } from './reply.ts';
@@ -70,7 +70,7 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
     ...docsEndpoints(),
   ];
   registerEndpoints(app, endpoints);
-  for (const one of endpoints) app.on(one.method.toUpperCase(), honoPath(one.path), createHandler(one, context));
+  mount(app, endpoints, context);
   app.notFound(createNotFoundHandler(endpoints, context));
   app.onError((error, c) => {
     const requestId = requestIdFrom(c.req.header('x-request-id'));
@@ -85,4 +85,23 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
   };
 }
 
-const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+/**
+ * Hono's fast router takes no address that two patterns cover (/v1/rules/history and /v1/rules/{id}); with one such
+ * pair every request goes through the slow one. So the literal address is told apart inside the pattern's handler.
+ */
+function mount(app: OpenAPIHono, endpoints: readonly Endpoint[], context: RunnerContext): void {
+  const inside = new Set<Endpoint>();
+  const handlers = new Map(endpoints.map((one) => [one, createHandler(one, context)]));
+  for (const [one, handler] of handlers) {
+    if (!one.path.includes('{')) continue;
+    const pattern = pathPattern(one.path);
+    const literal = endpoints.find((other) => other !== one && other.method === one.method && pattern.test(other.path));
+    const literalHandler = literal === undefined ? undefined : handlers.get(literal);
+    if (literal === undefined || literalHandler === undefined) continue;
+    inside.add(literal);
+    handlers.set(one, (c, next) => (c.req.path === literal.path ? literalHandler(c, next) : handler(c, next)));
+  }
+  for (const [one, handler] of handlers) {
+    if (!inside.has(one)) app.on(one.method.toUpperCase(), one.path.replaceAll(/\{(\w+)\}/g, ':$1'), handler);
+  }
+}

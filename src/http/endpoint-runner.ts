@@ -3,6 +3,7 @@
  * one `http.request` event. One function instead of stacked middleware: the hot route pays for nothing it does not
  * use, and every refusal leaves as a problem response with the request's id.
  */
+import { IncomingMessage } from 'node:http';
 import type { Context, Handler } from 'hono';
 import { AgentReachError, type Clock, publish } from '../core/index.ts';
 import { type Authenticate, assertScope, type Identity, type ReadHeader } from './api-keys.ts';
@@ -22,11 +23,12 @@ export interface RunnerContext {
 export function createHandler(endpoint: Endpoint, context: RunnerContext): Handler {
   return async (c) => {
     const startedAt = context.clock.now();
-    const header: ReadHeader = (name) => c.req.raw.headers.get(name) ?? undefined;
+    const incoming = incomingOf(c);
+    const header = headerReader(c, incoming);
     const requestId = requestIdFrom(header('x-request-id'));
     let reply: Reply;
     try {
-      reply = await answer(endpoint, context, { c, header, requestId });
+      reply = await answer(endpoint, context, { c, incoming, header, requestId });
     } catch (error) {
       reply = problemReply(error, { requestId, route: endpoint.path });
     }
@@ -41,13 +43,31 @@ export function createHandler(endpoint: Endpoint, context: RunnerContext): Handl
   };
 }
 
+/** The request as Node sees it; absent where the app is called without a server. */
+function incomingOf(c: Context): IncomingMessage | undefined {
+  const incoming: unknown = (c.env as { readonly incoming?: unknown } | undefined)?.incoming;
+  return incoming instanceof IncomingMessage ? incoming : undefined;
+}
+
+/** Node has parsed the headers already; a `Headers` object over them would cost more than all reads of it. */
+function headerReader(c: Context, incoming: IncomingMessage | undefined): ReadHeader {
+  if (incoming === undefined) return (name) => c.req.raw.headers.get(name) ?? undefined;
+  const { headers } = incoming;
+  return (name) => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
+}
+
 interface Arrival {
   readonly c: Context;
+  readonly incoming: IncomingMessage | undefined;
   readonly header: ReadHeader;
   readonly requestId: string;
 }
 
-async function answer(endpoint: Endpoint, context: RunnerContext, { c, header, requestId }: Arrival): Promise<Reply> {
+async function answer(endpoint: Endpoint, context: RunnerContext, arrival: Arrival): Promise<Reply> {
+  const { c, incoming, header, requestId } = arrival;
   if (context.isStopping() && endpoint.answersWhileStopping !== true) throw new AgentReachError('AR_ERR_STOPPING');
   const identity = admit(endpoint, context.authenticate, header);
   const url = c.req.raw.url;
@@ -55,7 +75,10 @@ async function answer(endpoint: Endpoint, context: RunnerContext, { c, header, r
   const sentBody =
     endpoint.body === undefined
       ? undefined
-      : await readJsonBody(c.req.raw, { limitBytes: context.bodyLimitBytes, emptyValue: endpoint.body.emptyValue });
+      : await readJsonBody(incoming ?? c.req.raw, header, {
+          limitBytes: context.bodyLimitBytes,
+          emptyValue: endpoint.body.emptyValue,
+        });
   const caller = { requestId, keyId: identity.keyId, scopes: identity.scopes };
   return endpoint.answer({ url, sentBody, params: endpoint.params === undefined ? {} : c.req.param(), caller, header });
 }
@@ -70,6 +93,11 @@ function admit(endpoint: Endpoint, authenticate: Authenticate, header: ReadHeade
   return identity;
 }
 
+/** Our paths are literal segments and {name}, so nothing needs escaping but the dot. */
+export function pathPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/{}]+')}$`);
+}
+
 /** Addresses that no endpoint has, and methods that an address does not take. */
 export function createNotFoundHandler(
   endpoints: readonly Endpoint[],
@@ -77,8 +105,7 @@ export function createNotFoundHandler(
 ): (c: Context) => Response {
   const patterns = [...new Set(endpoints.map((one) => one.path))].map((path) => ({
     path,
-    // Ours are literal segments and {name}, so nothing needs escaping but the dot.
-    regex: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    regex: pathPattern(path),
     allow: allowOf(endpoints.filter((one) => one.path === path)),
   }));
   return (c) => {
