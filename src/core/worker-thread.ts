@@ -9,6 +9,8 @@ export function spawnWorker(specifier: string, parentUrl: string, options: Worke
   const isSource = parentUrl.endsWith('.ts');
   const url = new URL(`${specifier}${isSource ? '.ts' : '.js'}`, parentUrl);
   if (!isSource) return new Worker(url, options);
-  const bootstrap = `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(url.href)}); })`;
+  // Resolved here: an eval'd thread looks packages up from the working directory, not from this file.
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const bootstrap = `import(${loader}).then(({ register }) => { register(); return import(${JSON.stringify(url.href)}); })`;
   return new Worker(bootstrap, { ...options, eval: true, execArgv: [] });
 }
