@@ -126,7 +126,7 @@ describe('route', () => {
 
   it('explains candidates with their parts and dropped agents with their reasons', async () => {
     const { out } = await run(['route', 'rain', '--explain']);
-    expect(out).toMatch(/weather-1 +weather\.query\.city +0\.825 +0\.91 = 0\.455 +0\.75 = 0\.225/);
+    expect(out).toMatch(/weather-1 +weather\.query\.city +0\.825 +0\.91 -> 0\.455 +0\.75 -> 0\.225/);
     expect(out).toMatch(/weather-2 +weather\.query\.city +offline/);
     expect(out).toMatch(/0\.700 +0\.400 +passed +城市天气预报/);
   });

@@ -112,11 +112,11 @@ function showExplain(output: ConsoleOutput, explain: Explain): void {
       { head: 'CAPABILITY', cell: ({ capability }) => capability },
       { head: 'SCORE', cell: ({ score }) => shownNumber(score, 3), align: 'right' },
       ...factors.map(({ factor, weight }) => ({
-        head: `${weight} x ${factor.toUpperCase()}`,
+        head: `${factor.toUpperCase()} (${weight})`,
         align: 'right' as const,
         cell: ({ parts }: Explain['candidates'][number]) => {
           const part = parts.find((one) => one.factor === factor);
-          return part === undefined ? '-' : `${shownNumber(part.value)} = ${shownNumber(part.part, 3)}`;
+          return part === undefined ? '-' : `${shownNumber(part.value)} -> ${shownNumber(part.part, 3)}`;
         },
       })),
     ]);
