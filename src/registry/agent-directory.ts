@@ -19,7 +19,8 @@ export class AgentDirectory implements RegistryView {
   readonly #agents = new Map<string, RegisteredAgent>();
   /** By namespace, then capability. */
   readonly #buckets = new Map<string, Map<string, Bucket>>();
-  #sorted: readonly RegisteredAgent[] | undefined;
+  /** Made anew when somebody came or left, not at every beat. */
+  #sortedIds: readonly string[] | undefined;
 
   get epoch(): number {
     return this.#epoch;
@@ -44,10 +45,15 @@ export class AgentDirectory implements RegistryView {
     return this.#buckets.get(namespace)?.has(capability) ?? false;
   }
 
+  /** In no particular order. */
+  all(): Iterable<RegisteredAgent> {
+    return this.#agents.values();
+  }
+
   /** In order of agentId. */
-  sorted(): readonly RegisteredAgent[] {
-    this.#sorted ??= [...this.#agents.values()].sort((a, b) => (a.record.agentId < b.record.agentId ? -1 : 1));
-    return this.#sorted;
+  sorted(): RegisteredAgent[] {
+    this.#sortedIds ??= [...this.#agents.keys()].sort();
+    return this.#sortedIds.flatMap((agentId) => this.#agents.get(agentId) ?? []);
   }
 
   /** Adds the agent or replaces it. The epoch rises unless only load or times changed. */
@@ -55,7 +61,7 @@ export class AgentDirectory implements RegistryView {
     const { agentId, namespace, capabilities } = agent.record;
     const old = this.#agents.get(agentId);
     this.#agents.set(agentId, agent);
-    this.#sorted = undefined;
+    if (old === undefined) this.#sortedIds = undefined;
     if (old !== undefined && old.record.capabilities !== capabilities) this.#leaveBuckets(old);
     for (const { name } of capabilities) {
       const bucket = this.#bucket(namespace, name);
@@ -71,7 +77,7 @@ export class AgentDirectory implements RegistryView {
     const old = this.#agents.get(agentId);
     if (old === undefined) return;
     this.#agents.delete(agentId);
-    this.#sorted = undefined;
+    this.#sortedIds = undefined;
     this.#leaveBuckets(old);
     this.#epoch += 1;
   }

@@ -190,7 +190,7 @@ export class AgentRegistry {
   /** Agents by state, zeros included. */
   counts(): Record<AgentState, number> {
     const counts = { online: 0, suspect: 0, busy: 0, draining: 0, ejected: 0, cordoned: 0, offline: 0 };
-    for (const agent of this.#ledger.directory.sorted()) counts[agent.liveness.state] += 1;
+    for (const agent of this.#ledger.directory.all()) counts[agent.liveness.state] += 1;
     return counts;
   }
 

@@ -29,6 +29,7 @@ export class DeadlineQueue {
   /** Time of the key's one live heap entry; other entries of the key are leftovers. */
   readonly #queuedAt = new Map<string, number>();
   readonly #heap: Entry[] = [];
+  #isStopped = false;
   #timer: { readonly at: number; readonly cancel: CancelTimer } | undefined;
 
   constructor(options: DeadlineQueueOptions) {
@@ -43,6 +44,7 @@ export class DeadlineQueue {
 
   /** `at` is of `clock.now()`. */
   set(key: string, at: number): void {
+    if (this.#isStopped) return;
     this.#deadlines.set(key, at);
     const queuedAt = this.#queuedAt.get(key);
     if (queuedAt !== undefined && queuedAt <= at) return;
@@ -54,7 +56,9 @@ export class DeadlineQueue {
     this.#deadlines.delete(key);
   }
 
+  /** For good: what is set afterwards is never handed over. */
   stop(): void {
+    this.#isStopped = true;
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#deadlines.clear();

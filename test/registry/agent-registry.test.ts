@@ -228,10 +228,16 @@ describe('loading', () => {
   });
 });
 
-test('refuses changes after stop and leaves no timer', async () => {
+test('refuses changes after stop, still answers beats, and leaves no timer', async () => {
   const bench = makeBench();
-  await bench.registry.register(registrationOf('a'));
-  await bench.registry.stop();
+  const { reply } = await bench.registry.register(registrationOf('a'));
+  const release = bench.store.hold();
+  const onItsWay = bench.registry.register(registrationOf('c'));
+  const stopping = bench.registry.stop();
+  release();
+  await stopping;
+  expect((await onItsWay).created).toBe(true);
+  expect(bench.registry.heartbeat('a', { leaseId: reply.leaseId }).state).toBe('online');
   await expect(bench.registry.register(registrationOf('b'))).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
   expect(bench.clock.pendingTimers).toBe(0);
 });

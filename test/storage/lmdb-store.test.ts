@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -47,9 +47,16 @@ describe('lmdb store on disk', () => {
     }
   });
 
-  test('refuses a damaged store and frees the directory again', async () => {
-    await (await LmdbStore.open({ dataDir: folder })).close();
-    writeFileSync(join(folder, 'store', 'data.mdb'), Buffer.alloc(8_192, 'no database '));
+  test.each([
+    ['of another program', (file: string) => writeFileSync(file, Buffer.alloc(8_192, 'no database '))],
+    ['cut within its first page', (file: string) => truncateSync(file, 100)],
+    ['cut to one page', (file: string) => truncateSync(file, 4_096)],
+    ['cut to its first pages', (file: string) => truncateSync(file, 8_192)],
+  ])('refuses a data file %s, and frees the directory again', async (_, damage) => {
+    const store = await LmdbStore.open({ dataDir: folder });
+    await store.commit([{ table: 'vectors', key: 'large', value: new Uint8Array(100_000) }]);
+    await store.close();
+    damage(join(folder, 'store', 'data.mdb'));
     for (let attempt = 0; attempt < 2; attempt++) {
       await expect(LmdbStore.open({ dataDir: folder })).rejects.toMatchObject({
         code: 'AR_ERR_STORE_UNAVAILABLE',

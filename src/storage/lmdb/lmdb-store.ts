@@ -3,7 +3,7 @@
  * the fsync of its transaction; everything committed while one fsync runs shares the next. Measured: one commit
  * alone costs an fsync, thousands in flight cost a few.
  */
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { errorText } from '../../core/index.ts';
@@ -19,6 +19,7 @@ import {
 } from '../key-value-store.ts';
 import { checkSchemaVersion } from '../schema-version.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { flawOfLmdbFile } from './lmdb-file.ts';
 
 type Table = Database<Buffer, string>;
 
@@ -139,26 +140,10 @@ function makeFolders(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** First bytes of an lmdb file: a page header, then its magic number. */
-const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
-
-/** lmdb maps whatever file it is given and dies by a signal on one that it did not write. */
-function assertLmdbFile(folder: string): void {
-  const path = join(folder, 'data.mdb');
-  if (!existsSync(path)) return;
-  const head = Buffer.alloc(64);
-  const file = openSync(path, 'r');
-  try {
-    const length = readSync(file, head, 0, head.length, 0);
-    if (length > 0 && !head.includes(MAGIC)) throw new Error('data.mdb was not written by lmdb');
-  } finally {
-    closeSync(file);
-  }
-}
-
 function openEnvironment(folder: string): RootDatabase<Buffer, string> {
   try {
-    assertLmdbFile(folder);
+    const flaw = flawOfLmdbFile(join(folder, 'data.mdb'));
+    if (flaw !== undefined) throw new Error(`data.mdb: ${flaw}`);
     return open<Buffer, string>({
       path: folder,
       // Without it a folder whose name holds a dot would be taken for a file.
