@@ -1,63 +1,68 @@
 /**
- * Finds which rules of a large set may match a text, in one pass over the text: `exact` patterns by the whole text,
- * `prefix` and `contains` patterns by their first two characters, looked up at each place. Regexes cannot be looked
- * up and are left to the caller. Cost: the length of the text plus the patterns that begin alike.
+ * Finds which rules of a large set may match a text: `exact` patterns by the whole text, `prefix` and `contains`
+ * patterns by walking a tree of their characters from each place of the text. Regexes cannot be looked up and are
+ * left to the caller. Cost: per place the longest pattern start found there, however many patterns share it.
  */
 import type { CompiledRule } from './compiled-rule.ts';
 import { isBoundary } from './rule-text.ts';
 
-interface Entry {
-  readonly position: number;
-  readonly text: string;
-  readonly isPrefix: boolean;
+interface Node {
+  readonly next: Map<number, Node>;
+  /** Positions of the rules of which a pattern ends here. */
+  readonly prefixes: number[];
+  readonly anywhere: number[];
 }
 
-/** Two code units as one number; a single unit has a key of its own. */
-const keyOf = (first: number, second: number): number => first * 0x10000 + second;
-
-function append<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
-}
+const newNode = (): Node => ({ next: new Map(), prefixes: [], anywhere: [] });
 
 export class PatternIndex {
   readonly #exact = new Map<string, number[]>();
-  readonly #byStart = new Map<number, Entry[]>();
-  readonly #bySingle = new Map<number, Entry[]>();
+  readonly #root = newNode();
 
   constructor(rules: readonly CompiledRule[]) {
     for (const [position, compiled] of rules.entries()) {
       for (const { match, text } of compiled.patterns) {
-        if (match === 'exact') append(this.#exact, text, position);
-        else if (match !== 'regex') this.#add({ position, text, isPrefix: match === 'prefix' });
+        if (match === 'exact') this.#addExact(text, position);
+        else if (match !== 'regex') this.#nodeOf(text)[match === 'prefix' ? 'prefixes' : 'anywhere'].push(position);
       }
     }
   }
 
-  #add(entry: Entry): void {
-    const first = entry.text.charCodeAt(0);
-    if (entry.text.length === 1) append(this.#bySingle, first, entry);
-    else append(this.#byStart, keyOf(first, entry.text.charCodeAt(1)), entry);
+  #addExact(text: string, position: number): void {
+    const list = this.#exact.get(text);
+    if (list === undefined) this.#exact.set(text, [position]);
+    else list.push(position);
+  }
+
+  #nodeOf(text: string): Node {
+    let node = this.#root;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      let next = node.next.get(code);
+      if (next === undefined) {
+        next = newNode();
+        node.next.set(code, next);
+      }
+      node = next;
+    }
+    return node;
   }
 
   /** Positions, each once, rising, of the rules of which a text pattern is found. */
   find(text: string): number[] {
     const found = new Set<number>(this.#exact.get(text));
     for (let at = 0; at < text.length; at++) {
-      const first = text.charCodeAt(at);
-      collect(this.#bySingle.get(first), text, at, found);
-      if (at + 1 < text.length) collect(this.#byStart.get(keyOf(first, text.charCodeAt(at + 1))), text, at, found);
+      let node = this.#root.next.get(text.charCodeAt(at));
+      if (node === undefined || !isBoundary(text, at)) continue;
+      for (let end = at + 1; node !== undefined; end++) {
+        const { prefixes, anywhere }: Node = node;
+        if (anywhere.length + prefixes.length > 0 && isBoundary(text, end)) {
+          for (const position of anywhere) found.add(position);
+          if (at === 0) for (const position of prefixes) found.add(position);
+        }
+        node = end < text.length ? node.next.get(text.charCodeAt(end)) : undefined;
+      }
     }
     return [...found].sort((left, right) => left - right);
-  }
-}
-
-function collect(entries: readonly Entry[] | undefined, text: string, at: number, found: Set<number>): void {
-  if (entries === undefined) return;
-  for (const entry of entries) {
-    if (entry.isPrefix && at !== 0) continue;
-    if (!text.startsWith(entry.text, at)) continue;
-    if (isBoundary(text, at) && isBoundary(text, at + entry.text.length)) found.add(entry.position);
   }
 }

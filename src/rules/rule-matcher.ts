@@ -7,7 +7,7 @@ import type { RuleMatch } from '../contract/index.ts';
 import { AgentReachError, errorText } from '../core/index.ts';
 import { isBoundary, isVisible, ruleText } from './rule-text.ts';
 
-/** Instructions of a compiled regex. Cost is size times length of the text: 400 is some 10 ms at 2,000 characters. */
+/** Instructions of a compiled regex. Cost is size times length of the text: 400 is tens of milliseconds at 2,000 characters. */
 const MAX_REGEX_SIZE = 400;
 
 export interface PatternMatcher {
