@@ -1,3 +1,4 @@
+export type { Parts, Substitutes } from './compose.ts';
 export {
   type ApiKey,
   type Config,
@@ -9,3 +10,4 @@ export {
   loadConfig,
 } from './config.ts';
 export { type ConfigRow, describeConfig } from './config-report.ts';
+export { type RunningService, SERVICE_VERSION, startService } from './lifecycle.ts';

@@ -2,7 +2,12 @@
  * Who is registered, what they can do and who is alive. Every answer that says "done" is durable and routable; when a
  * change fails, nothing has changed. Reads and heartbeats are answered from memory and never wait for the store.
  */
-import { type Admission, type CapabilityDictionary, readDefinitions } from '../capability/index.ts';
+import {
+  type Admission,
+  type CapabilityDictionary,
+  type DictionaryEntry,
+  readDefinitions,
+} from '../capability/index.ts';
 import type {
   AgentPage,
   AgentState,
@@ -105,11 +110,13 @@ export class AgentRegistry {
         incarnation: (old?.record.incarnation ?? 0) + 1,
         registeredAt: clock.wallNow(),
       });
+      const entriesBefore = this.#entriesOf(record);
       const early = await this.#admit(record);
       const meanings = this.#ledger.book.meaningsWith(old?.record, record, early.entries);
       const prepared = await this.#parts.index.prepare(meanings);
-      // Asked again: the dictionary may have moved on while texts were embedded.
-      const { entries, warnings } = await this.#admit(record);
+      // Asked again where the dictionary moved on while texts were embedded; not always, since the lint costs most.
+      const isCurrent = this.#entriesOf(record).every((entry, i) => entry === entriesBefore[i]);
+      const { entries, warnings } = isCurrent ? early : await this.#admit(record);
       const stored = await this.#writer.commitAgent(record, entries);
       const agent = freshAgent(record, clock.wallNow());
       this.#ledger.admit(agent, stored);
@@ -200,19 +207,19 @@ export class AgentRegistry {
     await this.#writer.stop();
   }
 
-  #admission(record: AgentRecord): Admission {
-    const { agentId, namespace, capabilities } = record;
-    return this.#parts.dictionary.admit(capabilities, { namespace, agentId, now: record.registeredAt });
+  #entriesOf({ namespace, capabilities }: AgentRecord): (DictionaryEntry | undefined)[] {
+    return capabilities.map(({ name }) => this.#parts.dictionary.get(namespace, name));
   }
 
   /** The dictionary's yes; its no is thrown, once the names it proposes are stored for an operator to see. */
   async #admit(record: AgentRecord): Promise<Extract<Admission, { ok: true }>> {
-    const admission = this.#admission(record);
+    const { agentId, namespace, capabilities, registeredAt } = record;
+    const admission = this.#parts.dictionary.admit(capabilities, { namespace, agentId, now: registeredAt });
     if (admission.ok) return admission;
     if (admission.proposed.length > 0) {
       const stored = await this.#writer.commitEntries(admission.proposed);
       this.#ledger.applyEntries(stored);
-      for (const entry of stored) this.#ledger.tellCapability('capability.proposed', entry, record.agentId);
+      for (const entry of stored) this.#ledger.tellCapability('capability.proposed', entry, agentId);
     }
     throw admission.error;
   }

@@ -128,6 +128,13 @@ export class IndexRebuilder implements IndexService {
     }
   }
 
+  /** A change of words or of agents alone, or a restart, leaves the vectors as the version has them. */
+  #isUpToDate(): boolean {
+    const { indexer, vectors } = this.#options;
+    indexer.dropUnowned();
+    return vectors.deltaSize === 0 && vectors.hiddenSize === 0 && indexer.missingVectors === 0;
+  }
+
   #tell(progress: RebuildProgress): void {
     for (const listener of this.#progressListeners) listener(progress);
   }
@@ -152,6 +159,10 @@ export class IndexRebuilder implements IndexService {
         ? Math.max(0, Math.min(debounceMs, maxWaitMs - waited))
         : backoffMs(this.#failures, RETRY, Math.random());
     this.#cancelTimer = clock.schedule(delayMs, () => {
+      if (this.#isUpToDate()) {
+        this.#firstChangeAt = undefined;
+        return;
+      }
       const why = this.currentVersion === NO_VERSION_ID ? 'start' : 'capability_change';
       this.rebuild({ by: 'service', why }).catch(() => {
         this.#failures++;

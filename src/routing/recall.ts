@@ -120,7 +120,7 @@ export class Recaller {
       else if (lookups++ < MAX_LOOKUPS) {
         const nearest = indexer.nearestText(entry, vector);
         found.set(entry, {
-          similarity: nearest?.similarity ?? 0,
+          similarity: nearest?.similarity ?? null,
           lexicalScore: hit.score,
           text: nearest?.text.text ?? null,
         });

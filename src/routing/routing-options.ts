@@ -38,9 +38,9 @@ export interface CanaryOptions {
 
 export const DEFAULT_ROUTING: RoutingOptions = {
   recallK: 32,
-  minRelevance: 0.35,
+  minRelevance: 0.3,
   ambiguityMargin: 0.05,
-  relevanceGate: 0.15,
+  relevanceGate: 0.05,
   weights: { relevance: 0.5, load: 0.3, latency: 0.2 },
   latencyBudgetMs: 5_000,
   queueLoad: 0.8,

@@ -142,6 +142,26 @@ describe('registering', () => {
     }
   });
 
+  test('keeps what an operator says of a name while its texts are being embedded', async () => {
+    const bench = makeBench();
+    await bench.registry.register(registrationOf('a'));
+    await bench.registry.register(registrationOf('b', { capabilities: ['weather.query.alert'] }));
+    bench.index.onPrepare = async () => {
+      bench.index.onPrepare = undefined;
+      await bench.registry.updateCapability('default', CITY, {
+        status: 'deprecated',
+        replacedBy: 'weather.query.alert',
+      });
+    };
+    const sensitive = registrationOf('c', { capabilities: [{ name: CITY, sensitive: true }] });
+    const { reply } = await bench.registry.register(sensitive);
+    expect(reply.warnings).toMatchObject([{ code: 'deprecated_capability' }]);
+    expect(bench.registry.capability('default', CITY)).toMatchObject({ status: 'deprecated', sensitive: true });
+    expect((await bench.store.load()).entries).toContainEqual(
+      expect.objectContaining({ name: CITY, status: 'deprecated', sensitive: true }),
+    );
+  });
+
   test('passes warnings of the index and the dictionary on', async () => {
     const bench = makeBench();
     await bench.registry.register(registrationOf('a'));

@@ -12,11 +12,13 @@ export class RecordingIndex implements CapabilityIndex {
   applyCalls = 0;
   failNext: AgentReachError | undefined;
   warnings: Warning[] = [];
+  onPrepare: (() => Promise<void>) | undefined;
 
   async prepare(meanings: readonly CapabilityMeaning[]): Promise<Warning[]> {
     const failure = this.failNext;
     this.failNext = undefined;
     if (failure !== undefined) throw failure;
+    await this.onPrepare?.();
     this.prepared.push(...meanings);
     return this.warnings;
   }

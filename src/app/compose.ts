@@ -1,0 +1,149 @@
+/**
+ * The only place that constructs. Reads top to bottom as the service is wired: store, model, index, registry, rules,
+ * routing. Starting and stopping, and their order, are in lifecycle.ts.
+ */
+import { join } from 'node:path';
+import { CapabilityDictionary } from '../capability/index.ts';
+import { type Clock, log, systemClock } from '../core/index.ts';
+import { CachingEmbedder, type Embedder, modelById, TransformersEmbedder } from '../embedding/index.ts';
+import { EventBus } from '../events/index.ts';
+import { Bm25Index } from '../lexical-index/index.ts';
+import { AgentRegistry } from '../registry/index.ts';
+import { CapabilityIndexer, IndexRebuilder, Router, type RoutingOptions } from '../routing/index.ts';
+import { RuleService } from '../rules/index.ts';
+import {
+  KeyValueAgentStore,
+  KeyValueRuleStore,
+  type KeyValueStore,
+  KeyValueVectorStore,
+  LmdbStore,
+  RedisStore,
+} from '../storage/index.ts';
+import { IndexBuilder, LayeredIndex, VersionStore } from '../vector-index/index.ts';
+import type { Config } from './config.ts';
+
+/** What a test may put in the place of the real part. */
+export interface Substitutes {
+  readonly clock?: Clock;
+  /** Uniform in 0..1. */
+  readonly random?: () => number;
+  readonly embedder?: Embedder;
+  /** Closed with the service. */
+  readonly store?: KeyValueStore;
+}
+
+export interface Parts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly store: KeyValueStore;
+  readonly embedder: Embedder;
+  readonly versionStore: VersionStore;
+  readonly vectors: LayeredIndex;
+  readonly indexer: CapabilityIndexer;
+  readonly rebuilder: IndexRebuilder;
+  readonly registry: AgentRegistry;
+  readonly rules: RuleService;
+  readonly router: Router;
+}
+
+/** Opens the store and wires everything; nothing runs yet. Errors: those of the store and the version folder. */
+export async function compose(config: Config, substitutes: Substitutes = {}): Promise<Parts> {
+  const clock = substitutes.clock ?? systemClock;
+  const random = substitutes.random ?? Math.random;
+  const store = substitutes.store ?? (await openStore(config));
+  try {
+    return await wire(config, clock, random, store, substitutes.embedder);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function openStore(config: Config): Promise<KeyValueStore> {
+  return config.redis.url === null
+    ? LmdbStore.open({ dataDir: config.data.dir })
+    : RedisStore.open({ url: config.redis.url });
+}
+
+async function wire(
+  config: Config,
+  clock: Clock,
+  random: () => number,
+  store: KeyValueStore,
+  substitute: Embedder | undefined,
+): Promise<Parts> {
+  const model = modelById(config.model.id);
+  const embedder = substitute ?? createEmbedder(config, clock);
+  const { modelId, fingerprint, dimensions } = embedder.info;
+
+  const versionsDir = join(config.data.dir, 'index');
+  const versionStore = new VersionStore(versionsDir, { keep: config.index.keepVersions });
+  await versionStore.open();
+  const hnsw = { m: config.index.m, efConstruction: config.index.efConstruction, efSearch: config.index.efSearch };
+  const expected = { modelId, fingerprint, dimensions, kind: config.index.kind };
+  const { loaded, refused } = await versionStore.loadNewest(expected);
+  for (const { id, reason } of refused) log('warn', 'an index version on disk was refused', { version: id, reason });
+  const vectors = new LayeredIndex(dimensions, loaded);
+
+  const indexer = new CapabilityIndexer({
+    clock,
+    embedder,
+    vectorStore: new KeyValueVectorStore(store),
+    vectors,
+    createLexicalIndex: () => new Bm25Index(),
+    nearDuplicateSimilarity: config.index.nearDuplicateSimilarity,
+  });
+  const rebuilder = new IndexRebuilder({
+    clock,
+    model: embedder.info,
+    kind: config.index.kind,
+    indexer,
+    vectors,
+    store: versionStore,
+    builder: new IndexBuilder({ dir: versionsDir, keep: config.index.keepVersions, hnsw }),
+    debounceMs: config.index.rebuildDebounceMs,
+    maxWaitMs: config.index.rebuildMaxWaitMs,
+  });
+
+  const dictionary = new CapabilityDictionary(config.dictionary.mode);
+  const registry = new AgentRegistry({
+    clock,
+    random,
+    store: new KeyValueAgentStore(store),
+    dictionary,
+    index: indexer,
+    bus: new EventBus(),
+    options: { keepOfflineMs: config.registry.keepOfflineMs },
+  });
+  const rules = new RuleService({
+    clock,
+    store: new KeyValueRuleStore(store),
+    isKnown: (name) => dictionary.get('default', name) !== undefined,
+  });
+
+  const routingOptions: RoutingOptions = { ...config.routing, canary: config.canary ?? undefined };
+  const router = new Router({
+    clock,
+    random,
+    embedder,
+    calibration: model.calibration,
+    indexer,
+    view: registry.view,
+    rules,
+    indexVersion: () => vectors.versionId,
+    options: () => routingOptions,
+    cache: { ttlMs: config.routing.cacheTtlMs, maxEntries: config.routing.cacheEntries },
+  });
+  return { config, clock, store, embedder, versionStore, vectors, indexer, rebuilder, registry, rules, router };
+}
+
+function createEmbedder(config: Config, clock: Clock): Embedder {
+  const { cacheEntries, ...limits } = config.embedder;
+  const embedder = new TransformersEmbedder({
+    model: modelById(config.model.id),
+    ...(config.model.path === null ? {} : { modelsPath: config.model.path }),
+    clock,
+    ...limits,
+  });
+  return cacheEntries === 0 ? embedder : new CachingEmbedder(embedder, { maxEntries: cacheEntries });
+}

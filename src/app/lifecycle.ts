@@ -1,0 +1,150 @@
+/**
+ * Start and stop, each in its order. Start: store, stored state, HTTP, then ready; a model that cannot load does not
+ * stop it. Stop: no new requests, running ones end, then the parts from the outside in, the store last.
+ */
+import { createRequire } from 'node:module';
+import type { Readiness } from '../contract/index.ts';
+import { errorText, log } from '../core/index.ts';
+import { createHttpApp, type HttpServer, startHttpServer } from '../http/index.ts';
+import { degradedReasonOf } from '../routing/index.ts';
+import { startLogger, startMetrics } from '../telemetry/index.ts';
+import { compose, type Parts, type Substitutes } from './compose.ts';
+import type { Config } from './config.ts';
+
+export interface RunningService {
+  readonly host: string;
+  readonly port: number;
+  /** `http://127.0.0.1:7420` */
+  readonly url: string;
+  readonly parts: Parts;
+  /** Finishes, flushes and frees everything; calling it again joins the first stop. Never rejects. */
+  stop(): Promise<void>;
+}
+
+export const SERVICE_VERSION: string = readVersion();
+
+/** Resolves when the service is ready. Errors: AR_ERR_STORE_*, AR_ERR_INVALID_CONFIG; nothing is left running then. */
+export async function startService(config: Config, substitutes: Substitutes = {}): Promise<RunningService> {
+  const stops: (() => void | Promise<void>)[] = [];
+  const undo = async (): Promise<void> => {
+    for (const stop of stops.reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        log('error', 'a part did not stop cleanly', { reason: errorText(error) });
+      }
+    }
+  };
+  try {
+    stops.push(startLogger({ level: config.log.level, version: SERVICE_VERSION }));
+    const parts = await compose(config, substitutes);
+    stops.push(() => parts.store.close());
+    const modelStarted = startModel(parts, stops);
+    await loadState(parts, stops);
+    const { server, phase } = await listen(parts, stops);
+    await modelStarted;
+    phase.ready = true;
+    return runningService(parts, server, undo);
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+}
+
+function startModel({ embedder, indexer, rebuilder }: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
+  stops.push(() => embedder.stop());
+  stops.push(() => indexer.stop());
+  stops.push(() => rebuilder.stop());
+  return embedder.start();
+}
+
+/** From the store into memory; vectors come from the index version on disk, else from the store, else are embedded. */
+async function loadState({ registry, rules, indexer }: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
+  stops.push(() => registry.stop());
+  await rules.load();
+  await registry.load();
+  await indexer.start();
+}
+
+async function listen(
+  parts: Parts,
+  stops: (() => void | Promise<void>)[],
+): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
+  const { config, clock, registry, rules, router, rebuilder } = parts;
+  const phase = { ready: false };
+  const metrics = startMetrics({ collectors: collectorsOf(parts) });
+  stops.push(() => metrics.stop());
+  const app = createHttpApp(
+    {
+      registry,
+      rules,
+      routing: router,
+      index: rebuilder,
+      metricsText: () => metrics.text(),
+      readiness: () => readinessOf(parts, phase.ready),
+      version: SERVICE_VERSION,
+    },
+    {
+      host: config.http.host,
+      apiKeys: config.auth.apiKeys,
+      bodyLimitBytes: config.http.bodyLimitBytes,
+      clock,
+    },
+  );
+  const server = await startHttpServer(app, { host: config.http.host, port: config.http.port });
+  stops.push(() => server.stop(config.http.stopTimeoutMs));
+  return { server, phase };
+}
+
+function collectorsOf({
+  registry,
+  embedder,
+  vectors,
+}: Parts): NonNullable<NonNullable<Parameters<typeof startMetrics>[0]>['collectors']> {
+  return {
+    agentCounts: () => registry.counts(),
+    registryEpoch: () => registry.view.epoch,
+    modelReady: () => embedder.health.state === 'ready',
+    index: () => ({ version: vectors.versionId, count: vectors.size - vectors.deltaSize, delta: vectors.deltaSize }),
+  };
+}
+
+function readinessOf({ embedder, indexer, vectors, registry }: Parts, isReady: boolean): Readiness {
+  const reason = degradedReasonOf(embedder);
+  const missing = indexer.missingVectors;
+  return {
+    ready: isReady,
+    degraded: reason !== null,
+    checks: {
+      service: { ok: isReady, detail: isReady ? 'serving' : 'starting' },
+      model: { ok: reason === null, detail: reason ?? embedder.info.modelId },
+      index: {
+        ok: missing === 0,
+        detail: missing === 0 ? `${vectors.size} vectors` : `${missing} texts wait for their vectors`,
+      },
+    },
+    indexVersion: vectors.versionId,
+    registryEpoch: registry.view.epoch,
+  };
+}
+
+function runningService(parts: Parts, server: HttpServer, undo: () => Promise<void>): RunningService {
+  const { host } = parts.config.http;
+  let stopped: Promise<void> | undefined;
+  return {
+    host,
+    port: server.port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    parts,
+    stop() {
+      stopped ??= undo();
+      return stopped;
+    },
+  };
+}
+
+function readVersion(): string {
+  const manifest: unknown = createRequire(import.meta.url)('../../package.json');
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
+  return 'unknown';
+}
