@@ -9,6 +9,7 @@ import { AgentReachError, isWellFormedText } from '../core/index.ts';
 import type { ReadHeader } from './api-keys.ts';
 
 export const MAX_JSON_DEPTH = 64;
+const BYTE_ORDER_MARK = 0xfeff;
 const JSON_TYPE = /^application\/json *(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 export interface BodyRules {
@@ -28,6 +29,7 @@ export async function readJsonBody(source: BodySource, header: ReadHeader, rules
   const isJson = type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
   // Without a length only reading tells whether there is a body at all, so the type is judged after it.
   if (length !== undefined && length !== '0' && !isJson) throw wrongType();
+  if ((header('content-encoding') ?? 'identity') !== 'identity') throw encoded();
   if (length !== undefined && !(Number(length) <= limitBytes)) throw tooLarge(limitBytes);
   const bytes = await readBytes(source, limitBytes);
   if (bytes.length === 0 && emptyValue !== undefined) return emptyValue;
@@ -91,6 +93,10 @@ function wrongType(): AgentReachError {
   return new AgentReachError('AR_ERR_UNSUPPORTED_MEDIA_TYPE', { detail: 'send content-type: application/json' });
 }
 
+function encoded(): AgentReachError {
+  return new AgentReachError('AR_ERR_UNSUPPORTED_MEDIA_TYPE', { detail: 'send the body without content-encoding' });
+}
+
 function cutBody(cause: unknown): AgentReachError {
   return new AgentReachError('AR_ERR_MALFORMED_JSON', { detail: 'the body ended before it was whole', cause });
 }
@@ -105,7 +111,9 @@ function tooLarge(limitBytes: number): AgentReachError {
 
 function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new AgentReachError('AR_ERR_MALFORMED_JSON', { detail: 'the body is not valid UTF-8' });
-  const json = bytes.toString('utf8');
+  const text = bytes.toString('utf8');
+  // Some editors put a byte order mark first; RFC 8259 lets a reader pass over it.
+  const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
   if (json.trim() === '') throw emptyBody();
   if (json.length > MAX_JSON_DEPTH) assertShallow(json);
   let value: unknown;

@@ -72,6 +72,14 @@ const everyBody: Case[] = BODIES.flatMap(([method, path]) => [
     headers: { 'content-type': 'application/json; charset=gbk' },
     code: 'AR_ERR_UNSUPPORTED_MEDIA_TYPE',
   },
+  {
+    what: 'a compressed body',
+    method,
+    path,
+    body: '{}',
+    headers: { 'content-encoding': 'gzip' },
+    code: 'AR_ERR_UNSUPPORTED_MEDIA_TYPE',
+  },
   { what: 'too many bytes', method, path, body: `"${'a'.repeat(1_048_576)}"`, code: 'AR_ERR_BODY_TOO_LARGE' },
 ]);
 
@@ -245,6 +253,11 @@ describe('hostile input', () => {
     const body = JSON.stringify(REGISTRATION).replace(/\}$/, `,"metadata":${nested}}`);
     const response = await send({ what: '', method: 'POST', path: '/v1/agents', body, code: INVALID });
     expect(response.status).toBe(201);
+  });
+
+  it('passes over a byte order mark', async () => {
+    const response = await send({ ...route('', {}, ''), body: Buffer.from('\ufeff{"intent":"雨"}') });
+    expect(response.status).toBe(200);
   });
 
   it('does not count brackets inside strings as nesting', async () => {
