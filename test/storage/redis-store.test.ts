@@ -59,6 +59,18 @@ describe.runIf(hasRedisServer)('on a real server', () => {
       admin.disconnect();
     });
 
+    test('goes on after a broken connection', async () => {
+      await flush();
+      const store = await open();
+      const admin = new Redis(server.url);
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      const write = [{ table: 'agents' as const, key: 'a', value: Uint8Array.of(1) }];
+      await expect.poll(() => store.commit(write).then(String, () => 'refused'), { timeout: 5_000 }).toBe('undefined');
+      expect(await store.get('agents', 'a')).toEqual(Buffer.of(1));
+      admin.disconnect();
+      await store.close();
+    });
+
     test('keeps every key under one hash tag', async () => {
       await flush();
       const store = await open();
@@ -70,7 +82,7 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     });
   });
 
-  test('refuses commits at once while the server is gone, and goes on when it is back', async () => {
+  test('refuses commits at once while the server is gone, and for good once it came back empty', async () => {
     const own = await TestRedis.start();
     const store = await RedisStore.open({ url: own.url, leaseMs: LEASE_MS });
     const write = [{ table: 'agents' as const, key: 'a', value: Uint8Array.of(1) }];
