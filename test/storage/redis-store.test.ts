@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { RedisStore } from '../../src/storage/index.ts';
 import { runDomainStoreContracts } from '../contracts/domain-stores.contract.ts';
 import { runKeyValueStoreContract, type StoreBackend } from '../contracts/key-value-store.contract.ts';
@@ -84,6 +84,7 @@ describe.runIf(hasRedisServer)('on a real server', () => {
 
   test('refuses commits at once while the server is gone, and for good once it came back empty', async () => {
     const own = await TestRedis.start();
+    onTestFinished(() => own.stop());
     const store = await RedisStore.open({ url: own.url, leaseMs: LEASE_MS });
     const write = [{ table: 'agents' as const, key: 'a', value: Uint8Array.of(1) }];
     await store.commit(write);
@@ -97,11 +98,11 @@ describe.runIf(hasRedisServer)('on a real server', () => {
       .poll(() => store.commit(write).then(String, (error) => error.code), { timeout: 10_000 })
       .toBe('AR_ERR_STORE_IN_USE');
     await store.close();
-    await own.stop();
   });
 
   test('refuses a wrong password without repeating it, and takes the right one', async () => {
     const own = await TestRedis.start('--requirepass', 'right-one');
+    onTestFinished(() => own.stop());
     const at = (login: string): string => `redis://${login}127.0.0.1:${own.port}`;
     for (const login of ['', ':wrong-one@']) {
       const opening = RedisStore.open({ url: at(login), leaseMs: LEASE_MS });
@@ -111,7 +112,6 @@ describe.runIf(hasRedisServer)('on a real server', () => {
       });
     }
     await (await RedisStore.open({ url: at(':right-one@'), leaseMs: LEASE_MS })).close();
-    await own.stop();
   });
 });
 
