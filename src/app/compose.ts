@@ -37,6 +37,8 @@ export interface Parts {
   readonly clock: Clock;
   readonly store: KeyValueStore;
   readonly embedder: Embedder;
+  /** Texts that wait for the model. */
+  readonly waitingTexts: () => number;
   readonly versionStore: VersionStore;
   readonly vectors: LayeredIndex;
   readonly indexer: CapabilityIndexer;
@@ -73,7 +75,7 @@ async function wire(
   substitute: Embedder | undefined,
 ): Promise<Parts> {
   const model = modelById(config.model.id);
-  const embedder = substitute ?? createEmbedder(config, clock);
+  const { embedder, waitingTexts } = substitute === undefined ? createEmbedder(config, clock) : plain(substitute);
   const { modelId, fingerprint, dimensions } = embedder.info;
 
   const versionsDir = join(config.data.dir, 'index');
@@ -103,6 +105,7 @@ async function wire(
     builder: new IndexBuilder({ dir: versionsDir, keep: config.index.keepVersions, hnsw }),
     debounceMs: config.index.rebuildDebounceMs,
     maxWaitMs: config.index.rebuildMaxWaitMs,
+    deltaShare: config.index.rebuildDeltaShare,
   });
 
   const dictionary = new CapabilityDictionary(config.dictionary.mode);
@@ -134,16 +137,38 @@ async function wire(
     options: () => routingOptions,
     cache: { ttlMs: config.routing.cacheTtlMs, maxEntries: config.routing.cacheEntries },
   });
-  return { config, clock, store, embedder, versionStore, vectors, indexer, rebuilder, registry, rules, router };
+  return {
+    config,
+    clock,
+    store,
+    embedder,
+    waitingTexts,
+    versionStore,
+    vectors,
+    indexer,
+    rebuilder,
+    registry,
+    rules,
+    router,
+  };
 }
 
-function createEmbedder(config: Config, clock: Clock): Embedder {
+type ComposedEmbedder = Pick<Parts, 'embedder' | 'waitingTexts'>;
+
+function plain(embedder: Embedder): ComposedEmbedder {
+  return { embedder, waitingTexts: () => 0 };
+}
+
+function createEmbedder(config: Config, clock: Clock): ComposedEmbedder {
   const { cacheEntries, ...limits } = config.embedder;
-  const embedder = new TransformersEmbedder({
+  const model = new TransformersEmbedder({
     model: modelById(config.model.id),
     ...(config.model.path === null ? {} : { modelsPath: config.model.path }),
     clock,
     ...limits,
   });
-  return cacheEntries === 0 ? embedder : new CachingEmbedder(embedder, { maxEntries: cacheEntries });
+  return {
+    embedder: cacheEntries === 0 ? model : new CachingEmbedder(model, { maxEntries: cacheEntries }),
+    waitingTexts: () => model.waitingTexts,
+  };
 }

@@ -89,9 +89,6 @@ const modelSchema = z.strictObject({
 });
 
 const embedderSchema = z.strictObject({
-  maxBatchTexts: count(1, 64)
-    .default(16)
-    .meta(note('texts', 'Most texts in one run; higher gains throughput and lengthens the wait of each.')),
   maxQueuedQueries: count(1, 1_000_000)
     .default(1_024)
     .meta(note('texts', 'Waiting intents before new ones are refused; higher trades refusals for waiting.')),
@@ -148,7 +145,12 @@ const indexSchema = z.strictObject({
     .meta(note('ms', 'A rebuild comes at least this soon while changes keep coming.')),
   rebuildDeltaShare: share
     .default(0.1)
-    .meta(note('share', 'New vectors over indexed ones that ask for a rebuild; higher rebuilds less often.')),
+    .meta(
+      note(
+        'share',
+        'New vectors (1,000 at least) over all that ask for a rebuild at once; higher rebuilds less often.',
+      ),
+    ),
   nearDuplicateSimilarity: share
     .default(0.93)
     .meta(
@@ -172,7 +174,9 @@ const canarySchema = z.strictObject({
 });
 
 const routingSchema = z.strictObject({
-  topK: count(1, 50).default(5).meta(note('answers', 'Alternatives in a reply where the request does not say.')),
+  topK: count(1, 50)
+    .default(5)
+    .meta(note('answers', 'Answers in a reply, the agent counted, where the request does not say.')),
   recallK: count(1, 1_000)
     .default(32)
     .meta(note('vectors', 'Nearest texts looked at; higher finds more and costs time.')),

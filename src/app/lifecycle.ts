@@ -7,7 +7,7 @@ import type { Readiness } from '../contract/index.ts';
 import { errorText, log } from '../core/index.ts';
 import { createHttpApp, type HttpServer, startHttpServer } from '../http/index.ts';
 import { degradedReasonOf } from '../routing/index.ts';
-import { startLogger, startMetrics } from '../telemetry/index.ts';
+import { type MetricCollectors, startLogger, startMetrics } from '../telemetry/index.ts';
 import { compose, type Parts, type Substitutes } from './compose.ts';
 import type { Config } from './config.ts';
 
@@ -96,14 +96,11 @@ async function listen(
   return { server, phase };
 }
 
-function collectorsOf({
-  registry,
-  embedder,
-  vectors,
-}: Parts): NonNullable<NonNullable<Parameters<typeof startMetrics>[0]>['collectors']> {
+function collectorsOf({ registry, embedder, vectors, waitingTexts }: Parts): MetricCollectors {
   return {
     agentCounts: () => registry.counts(),
     registryEpoch: () => registry.view.epoch,
+    waitingTexts,
     modelReady: () => embedder.health.state === 'ready',
     index: () => ({ version: vectors.versionId, count: vectors.size - vectors.deltaSize, delta: vectors.deltaSize }),
   };

@@ -3,7 +3,7 @@
  * that differ in a digit (`model.run.v1`, `model.run.v2`) are versions, not slips. One pass, no allocation for most
  * known names, since every registration runs it.
  */
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../core/index.ts';
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 

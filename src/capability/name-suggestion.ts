@@ -3,8 +3,7 @@
  * three or four in a long name), at segments in another order, and at a segment too few or too many. One pass over the
  * known names; two cheap tests (letters in common, a whole segment in common) spare most of them the distance.
  */
-import { canonicalText } from '../core/index.ts';
-import { editDistance } from './edit-distance.ts';
+import { canonicalText, editDistance } from '../core/index.ts';
 
 /** The contract takes no longer name; what is longer was not a misspelt name. */
 const MAX_RAW_LENGTH = 256;

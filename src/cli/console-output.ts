@@ -53,8 +53,7 @@ export class ConsoleOutput {
     this.#isBarShown = hasColours(process.stderr, process.env);
     this.#errorColours = pc.createColors(this.#isBarShown);
     for (const stream of [process.stdout, process.stderr]) {
-      stream.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EPIPE') throw error;
+      stream.on('error', () => {
         this.#isOpen = false;
       });
     }

@@ -17,6 +17,13 @@ import { ConsoleOutput } from './console-output.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { createProgram } from './program.ts';
 
+// `agent-reach ... | head` closes the pipe early; commander writes help and version before any output is made.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 const program = createProgram();
 addServeCommand(program);
 addRouteCommand(program);

@@ -13,7 +13,7 @@ const routeFields = {
   intent: text(MAX_INTENT_LENGTH).optional().meta({ description: 'What is wanted, in Chinese or English words.' }),
   capability: capabilityNameField.optional().meta({ description: 'The exact name; no meaning is searched then.' }),
   namespace: namespaceField.default('default'),
-  topK: z.int().min(1).max(50).default(5),
+  topK: z.int().min(1).max(50).optional().meta({ description: 'Answers wanted: the agent and its alternatives.' }),
   strategy: strategySchema.optional(),
   preferredAgentId: agentIdField.optional(),
   affinityKey: text(256, 1).optional(),

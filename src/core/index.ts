@@ -1,6 +1,7 @@
 export { backoffMs } from './backoff.ts';
 export { type CancelTimer, type Clock, systemClock } from './clock.ts';
 export { type DiagnosticEvents, type DiagnosticName, log, publish, subscribe } from './diagnostics.ts';
+export { editDistance } from './edit-distance.ts';
 export {
   AgentReachError,
   ERRORS,

@@ -23,6 +23,8 @@ export interface IndexRebuilderOptions {
   readonly debounceMs: number;
   /** ... but at the latest this long after the first change. 0 in both: only on command. */
   readonly maxWaitMs: number;
+  /** A delta over this share of all vectors starts one at once: the delta is scanned exactly by every search. */
+  readonly deltaShare: number;
 }
 
 interface RebuildRequest {
@@ -31,6 +33,8 @@ interface RebuildRequest {
   readonly onProgress?: (progress: RebuildProgress) => void;
 }
 
+/** A smaller delta costs a search less than a rebuild is worth. */
+const LARGE_DELTA = 1_000;
 const RETRY = { baseMs: 1_000, capMs: 300_000 };
 
 /**
@@ -150,20 +154,23 @@ export class IndexRebuilder implements IndexService {
   }
 
   #schedule(): void {
-    const { clock, debounceMs, maxWaitMs } = this.#options;
+    const { clock, debounceMs, maxWaitMs, deltaShare, vectors } = this.#options;
     if (this.#stopped) return;
     this.#cancelTimer?.();
     const waited = clock.now() - (this.#firstChangeAt ?? clock.now());
+    const isLarge = vectors.deltaSize >= LARGE_DELTA && vectors.deltaShare > deltaShare;
     const delayMs =
       this.#failures === 0
-        ? Math.max(0, Math.min(debounceMs, maxWaitMs - waited))
+        ? isLarge
+          ? 0
+          : Math.max(0, Math.min(debounceMs, maxWaitMs - waited))
         : backoffMs(this.#failures, RETRY, Math.random());
     this.#cancelTimer = clock.schedule(delayMs, () => {
       if (this.#isUpToDate()) {
         this.#firstChangeAt = undefined;
         return;
       }
-      const why = this.currentVersion === NO_VERSION_ID ? 'start' : 'capability_change';
+      const why = this.currentVersion === NO_VERSION_ID ? 'start' : isLarge ? 'delta' : 'capability_change';
       this.rebuild({ by: 'service', why }).catch(() => {
         this.#failures++;
         this.#firstChangeAt ??= clock.now();

@@ -64,7 +64,8 @@ function bestShown(decided: DecidedRoute): { relevance: number } | undefined {
  */
 function alternatives(decided: DecidedRoute, chosen: ScoredCandidate | null): Alternative[] {
   const { aim, ranked, request, verdict } = decided;
-  const limit = chosen === null ? request.topK : request.topK - 1;
+  const wanted = request.topK ?? decided.context.options.topK;
+  const limit = chosen === null ? wanted : wanted - 1;
   const found: Alternative[] = [];
   if (verdict.decision !== 'no_match' || aim.reason === null) {
     for (const candidate of ranked) {

@@ -2,6 +2,8 @@ import type { Strategy } from '../contract/index.ts';
 
 /** Numbers of the pipeline; each is a config value of the same name. Replaced as a whole when config reloads. */
 export interface RoutingOptions {
+  /** Answers in a reply, the chosen agent counted, unless the request says how many. */
+  readonly topK: number;
   /** Vectors and documents recalled for one intent. Rising costs search time, and helps only crowded registries. */
   readonly recallK: number;
   /** Best relevance under this: no_match. 0 = always answer something. */
@@ -37,6 +39,7 @@ export interface CanaryOptions {
 }
 
 export const DEFAULT_ROUTING: RoutingOptions = {
+  topK: 5,
   recallK: 32,
   minRelevance: 0.3,
   ambiguityMargin: 0.05,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance } from '../../src/capability/edit-distance.ts';
 import { nearDuplicateNames } from '../../src/capability/name-lint.ts';
 import { suggestNames } from '../../src/capability/name-suggestion.ts';
+import { editDistance } from '../../src/core/index.ts';
 
 const KNOWN = [
   'weather.query.city',
