@@ -116,7 +116,7 @@ async function wire(
     dictionary,
     index: indexer,
     bus: new EventBus(),
-    options: { keepOfflineMs: config.registry.keepOfflineMs },
+    options: config.registry,
   });
   const rules = new RuleService({
     clock,

@@ -40,9 +40,11 @@ import { RegistryWriter } from './registry-writer.ts';
 export interface AgentRegistryOptions {
   /** How long an offline agent is kept for inspection before it is evicted. Default 24 h; 0 evicts at once. */
   readonly keepOfflineMs: number;
+  /** Intervals without a beat until an agent is offline. Default 3; more forgives more and notices later. */
+  readonly missedBeats: number;
 }
 
-export const DEFAULT_REGISTRY: AgentRegistryOptions = { keepOfflineMs: 24 * 3_600_000 };
+export const DEFAULT_REGISTRY: AgentRegistryOptions = { keepOfflineMs: 24 * 3_600_000, missedBeats: 3 };
 
 export interface AgentRegistryParts {
   readonly clock: Clock;
@@ -66,8 +68,8 @@ export class AgentRegistry {
     this.#parts = parts;
     this.#ledger = new AgentLedger(parts);
     this.#writer = new RegistryWriter(parts.store, this.#ledger.directory);
-    const { keepOfflineMs } = { ...DEFAULT_REGISTRY, ...parts.options };
-    this.#reaper = new LeaseReaper({ clock: parts.clock, ledger: this.#ledger, writer: this.#writer, keepOfflineMs });
+    const options = { ...DEFAULT_REGISTRY, ...parts.options };
+    this.#reaper = new LeaseReaper({ clock: parts.clock, ledger: this.#ledger, writer: this.#writer, ...options });
     this.#capabilities = new CapabilityListing(parts.dictionary, this.#ledger.directory, this.#ledger.book);
   }
 

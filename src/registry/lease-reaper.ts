@@ -19,6 +19,7 @@ export interface LeaseReaperParts {
   readonly ledger: AgentLedger;
   readonly writer: RegistryWriter;
   readonly keepOfflineMs: number;
+  readonly missedBeats: number;
 }
 
 export class LeaseReaper {
@@ -32,13 +33,13 @@ export class LeaseReaper {
 
   /** From now on for a full lease; for an offline agent until its eviction. */
   watch({ record }: RegisteredAgent): void {
-    const { clock, keepOfflineMs } = this.#parts;
+    const { clock, keepOfflineMs, missedBeats } = this.#parts;
     const wallAhead = clock.now() - clock.wallNow();
     if (record.offlineAt !== null) {
       this.#deadlines.set(record.agentId, record.offlineAt + keepOfflineMs + wallAhead);
       return;
     }
-    const lease = leaseDeadline(clock.now(), record.heartbeatIntervalMs);
+    const lease = leaseDeadline(clock.now(), record.heartbeatIntervalMs, missedBeats);
     this.#deadlines.set(
       record.agentId,
       record.expiresAt === null ? lease : Math.min(lease, record.expiresAt + wallAhead),

@@ -1,21 +1,16 @@
 /**
- * The arithmetic of leases, without a clock: a lease is granted for three heartbeat intervals, every beat renews it in
- * full, and beats are asked for with jitter so that a fleet started together does not beat together.
+ * The arithmetic of leases, without a clock: a lease is granted for some heartbeat intervals (three by default), every
+ * beat renews it in full, and beats are asked for with jitter so that a fleet started together does not beat together.
  */
 
-/** Beats that may be missed before the agent is offline. */
-export const MISSED_INTERVALS = 3;
 /** +-10 %. */
 export const JITTER_SHARE = 0.1;
 /** Share of the way to `expiresAt` from which every reply warns. */
 export const EXPIRY_WARNING_SHARE = 0.8;
 
-export function leaseMs(heartbeatIntervalMs: number): number {
-  return MISSED_INTERVALS * heartbeatIntervalMs;
-}
-
-export function leaseDeadline(renewedAtMs: number, heartbeatIntervalMs: number): number {
-  return renewedAtMs + leaseMs(heartbeatIntervalMs);
+/** `missedBeats`: how many intervals without a beat make an agent offline. */
+export function leaseDeadline(renewedAtMs: number, heartbeatIntervalMs: number, missedBeats: number): number {
+  return renewedAtMs + missedBeats * heartbeatIntervalMs;
 }
 
 export function remainingMs(deadlineMs: number, nowMs: number): number {

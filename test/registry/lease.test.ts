@@ -9,7 +9,7 @@ const stateOf = (bench: RegistryBench, agentId = 'a'): string | undefined =>
   bench.registry.view.agent(agentId)?.liveness.state;
 
 test('grants three intervals, to the millisecond', () => {
-  expect(leaseDeadline(1_000, 30_000)).toBe(91_000);
+  expect(leaseDeadline(1_000, 30_000, 3)).toBe(91_000);
   expect(isExpired(91_000, 90_999)).toBe(false);
   expect(isExpired(91_000, 91_000)).toBe(true);
   expect([remainingMs(91_000, 90_000), remainingMs(91_000, 99_000)]).toEqual([1_000, 0]);
