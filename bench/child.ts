@@ -17,7 +17,8 @@ export interface RunningChild {
 async function start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<RunningChild> {
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // The note that a stopping service writes to stderr is no finding.
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...env },
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -37,10 +38,13 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
   throw new Error(`${args.join(' ')} ended before it served`);
 }
 
-/** The built service on a free port with a data folder of its own, removed at the stop. */
-export async function startBuiltService(env: Readonly<Record<string, string>> = {}): Promise<RunningChild> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'agent-reach-bench-'));
-  const child = await start(['dist/cli/main.js', 'serve', '--port', '0', '--data-dir', dataDir], {
+/** The built service on a free port; without a data folder it gets one of its own, removed at the stop. */
+export async function startBuiltService(
+  env: Readonly<Record<string, string>> = {},
+  dataDir?: string,
+): Promise<RunningChild> {
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'agent-reach-bench-'));
+  const child = await start(['dist/cli/main.js', 'serve', '--port', '0', '--data-dir', folder], {
     LOG_LEVEL: 'error',
     ...env,
   });
@@ -48,7 +52,7 @@ export async function startBuiltService(env: Readonly<Record<string, string>> = 
     ...child,
     async stop() {
       await child.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
