@@ -1,6 +1,26 @@
 import { channel } from 'node:diagnostics_channel';
 
 /**
+ * Points of a rebuild and of a registration between which the process may die, in their order. Whoever dies right
+ * after one of them must find everything acknowledged, and a whole version, at the next start.
+ */
+export type StepName =
+  | 'rebuild.texts_embedded'
+  | 'rebuild.vectors_stored'
+  | 'rebuild.build_started'
+  | 'rebuild.graph_built'
+  | 'rebuild.files_written'
+  | 'rebuild.sidecar_written'
+  | 'rebuild.loaded'
+  | 'rebuild.checked'
+  | 'rebuild.renamed'
+  | 'rebuild.swapped'
+  | 'register.admitted'
+  | 'register.prepared'
+  | 'register.committed'
+  | 'register.applied';
+
+/**
  * Every fact that a room publishes about its own work, by name. telemetry/ listens, no room imports it; publishing
  * costs one property read while nobody listens.
  */
@@ -17,6 +37,8 @@ export interface DiagnosticEvents {
     stages: Readonly<Record<string, number>>;
     totalMs: number;
   };
+  /** One text held against the rules: answers from the cache of meanings are not. `tried` counts rules looked at closely. */
+  'rules.evaluated': { tried: number; outcome: 'capability' | 'deny' | 'none' };
   'embedding.batch': { texts: number; durationMs: number; waiting: number };
   'embedding.state': { state: 'starting' | 'ready' | 'degraded' | 'stopped'; reason: string | null };
   'index.version': {
@@ -27,7 +49,14 @@ export interface DiagnosticEvents {
     reused: number;
     durationMs: number;
   };
-  'index.failed': { why: string; reason: string };
+  /** `lines` name what failed a check: golden lines, or texts that the new index does not find. */
+  'index.failed': { why: string; reason: string; check?: string; lines?: readonly string[] };
+  /** The golden set asked of the version that serves now. */
+  'index.golden': { right: number; wrong: number };
+  /** A version of before was put to work again. */
+  'index.rolled_back': { version: string; by: string };
+  /** One step of work that a crash must not spoil; published after the step, on the main thread. */
+  step: { name: StepName };
   'agent.changed': { agentId: string; change: string; state: string };
   log: { level: 'debug' | 'info' | 'warn' | 'error'; message: string; fields?: Readonly<Record<string, unknown>> };
 }

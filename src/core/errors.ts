@@ -47,6 +47,7 @@ export const ERRORS = {
   AR_ERR_CAPABILITY_NOT_APPROVED: caller(409, 'The dictionary is curated and this capability is not approved.'),
   AR_ERR_CAPABILITY_DEPRECATED: caller(409, 'The capability is deprecated.'),
   AR_ERR_INDEX_SELF_CHECK: service(409, 'The new index version failed its self-check; the old one serves on.', false),
+  AR_ERR_INDEX_NO_CATALOGUE: caller(409, 'The index version was written without a catalogue of its texts.'),
   AR_ERR_BODY_TOO_LARGE: caller(413, 'The body is over the limit.'),
   AR_ERR_UNSUPPORTED_MEDIA_TYPE: caller(415, 'The body must be application/json.'),
   AR_ERR_INTERNAL: service(500, 'Something failed inside the service.', false),

@@ -1,6 +1,6 @@
 export { backoffMs } from './backoff.ts';
 export { type CancelTimer, type Clock, systemClock } from './clock.ts';
-export { type DiagnosticEvents, type DiagnosticName, log, publish, subscribe } from './diagnostics.ts';
+export { type DiagnosticEvents, type DiagnosticName, log, publish, type StepName, subscribe } from './diagnostics.ts';
 export { editDistance } from './edit-distance.ts';
 export {
   AgentReachError,
@@ -24,5 +24,6 @@ export {
 } from './ids.ts';
 export { ManualClock } from './manual-clock.ts';
 export { nearestName } from './nearest-name.ts';
+export { nextTurn } from './next-turn.ts';
 export { canonicalText, contentHash, hasWords, isWellFormedText } from './text.ts';
 export { spawnWorker } from './worker-thread.ts';

@@ -87,11 +87,17 @@ export class HnswIndex implements VectorIndex {
 
   /**
    * Reads a graph that `saveGraphTo` wrote over these rows. The caller has verified the file by its checksum: hnswlib
-   * loads one of another dimension or space without a word. Reading runs outside the calling thread.
+   * loads one of another dimension or space without a word. Reading runs outside the calling thread. `areChecked` as
+   * in `FlatIndex.fromRows`.
    */
-  static async load(file: string, rows: VectorRows, options: Partial<HnswOptions> = {}): Promise<HnswIndex> {
+  static async load(
+    file: string,
+    rows: VectorRows,
+    options: Partial<HnswOptions> = {},
+    areChecked = false,
+  ): Promise<HnswIndex> {
     const checked = checkedOptions(options);
-    const exact = FlatIndex.fromRows(rows);
+    const exact = FlatIndex.fromRows(rows, areChecked);
     const graph = new hnswlib.HierarchicalNSW('ip', rows.dimensions);
     try {
       await graph.readIndex(file);
@@ -112,6 +118,10 @@ export class HnswIndex implements VectorIndex {
 
   has(id: string): boolean {
     return this.#exact.has(id);
+  }
+
+  holds(id: string, vector: Float32Array): boolean {
+    return this.#exact.holds(id, vector);
   }
 
   upsert(id: string, vector: Float32Array): void {

@@ -1,18 +1,26 @@
 import type { ResourceLimits, Worker } from 'node:worker_threads';
-import { AgentReachError, errorText, spawnWorker } from '../core/index.ts';
+import { AgentReachError, errorText, publish, spawnWorker } from '../core/index.ts';
 import type { VectorRows } from './flat-index.ts';
 import type { HnswOptions } from './hnsw-index.ts';
 import type { BuildJob, BuildMessage, BuildProgress } from './index-builder-worker.ts';
-import type { IndexVersionInfo, VectorIndex } from './vector-index.ts';
-import { VersionStore } from './version-store.ts';
+import type { LoadedVersion } from './layered-index.ts';
+import type { IndexSelfCheck, IndexVersionInfo } from './vector-index.ts';
+import { type StagedVersion, VersionStore } from './version-store.ts';
 
 export interface BuildRequest {
   /** Copied for the thread, unless it lies in a SharedArrayBuffer (then nobody may write to it until the build ends). */
   readonly rows: VectorRows;
   /** `hnsw` unless given. */
   readonly kind?: IndexVersionInfo['kind'];
+  /** JSON that is kept with the version as it is; moved to the thread, so the caller loses it. */
+  readonly catalogue?: Uint8Array<ArrayBuffer>;
   readonly about: BuildJob['about'];
   readonly signal?: AbortSignal;
+  /**
+   * Tries the finished version before it counts; whatever this throws becomes the build's error and the version is
+   * forgotten. What it answers is kept with the version.
+   */
+  readonly approve?: (candidate: LoadedVersion) => Promise<Partial<IndexSelfCheck>>;
 }
 
 export interface IndexBuilderOptions {
@@ -27,12 +35,12 @@ export interface IndexBuilderOptions {
 
 /**
  * Builds index versions in a thread of its own, one at a time; each build gets a new thread, so that a crash or a
- * leak ends with it. The calling thread only copies the rows (1 ms for 1k vectors of 384 dimensions). A build that
- * fails, crashes or is stopped leaves the versions on disk as they were. `onProgress` must not throw.
+ * leak ends with it. The thread leaves a whole version in a temporary folder; it is loaded, tried by `approve`, and
+ * only then renamed to count. A build that fails, crashes or is stopped leaves the versions on disk as they were.
+ * `onProgress` must not throw.
  *
  * Errors: those of the version store, AR_ERR_INVALID_REQUEST for unusable rows, AR_ERR_INDEX_SELF_CHECK,
- * AR_ERR_OVERLOADED while another build runs, AR_ERR_STOPPING after `stop` or an abort (unless the version was
- * being written already: then it is finished and answered), AR_ERR_INTERNAL for a crash.
+ * AR_ERR_OVERLOADED while another build runs, AR_ERR_STOPPING after `stop` or an abort, AR_ERR_INTERNAL for a crash.
  */
 export class IndexBuilder {
   readonly #options: IndexBuilderOptions;
@@ -42,7 +50,7 @@ export class IndexBuilder {
 
   constructor(options: IndexBuilderOptions) {
     this.#options = options;
-    this.#store = new VersionStore(options.dir);
+    this.#store = new VersionStore(options.dir, { keep: options.keep ?? 3 });
   }
 
   get isBuilding(): boolean {
@@ -81,10 +89,12 @@ export class IndexBuilder {
     const onAbort = (): void => {
       Atomics.store(stopFlag, 0, 1);
     };
-    if (signal.aborted) throw new AgentReachError('AR_ERR_STOPPING', { detail: 'The index build was stopped.' });
+    if (signal.aborted) throw stopped();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      return await answerOf(this.#spawn(request, stopFlag), onProgress);
+      const notedSteps = new Int32Array(new SharedArrayBuffer(4));
+      const staged = await answerOf(this.#spawn(request, stopFlag, notedSteps), notedSteps, onProgress);
+      return await this.#admit(staged, request, signal);
     } catch (error) {
       // A thread that crashed while it wrote leaves its temporary folder; no other write can be running.
       await this.#store.open().catch(() => {});
@@ -94,48 +104,71 @@ export class IndexBuilder {
     }
   }
 
-  #spawn(request: BuildRequest, stopFlag: BuildJob['stopFlag']): Worker {
-    const { dir, keep = 3, hnsw = {}, resourceLimits } = this.#options;
+  /** Whether a staged version may serve, and the rename that makes it one. */
+  async #admit(staged: StagedVersion, { approve }: BuildRequest, signal: AbortSignal): Promise<IndexVersionInfo> {
+    try {
+      let { selfCheck } = staged.info;
+      if (approve !== undefined) {
+        const candidate = await this.#store.loadStaged(staged);
+        publish('step', { name: 'rebuild.loaded' });
+        selfCheck = { recallAt10: 1, samples: 0, ...selfCheck, ...(await approve(candidate)) };
+        publish('step', { name: 'rebuild.checked' });
+      }
+      if (signal.aborted) throw stopped();
+      const info = await this.#store.commit(staged, selfCheck);
+      publish('step', { name: 'rebuild.renamed' });
+      return info;
+    } catch (error) {
+      await this.#store.discard(staged);
+      throw error;
+    }
+  }
+
+  #spawn(request: BuildRequest, stopFlag: BuildJob['stopFlag'], notedSteps: BuildJob['notedSteps']): Worker {
+    const { dir, hnsw = {}, resourceLimits } = this.#options;
     const { dimensions, ids } = request.rows;
     const isShared = request.rows.vectors.buffer instanceof SharedArrayBuffer;
     const vectors = isShared ? request.rows.vectors : request.rows.vectors.slice();
     const rows: VectorRows = { dimensions, ids, vectors };
-    const job: BuildJob = { dir, keep, rows, kind: request.kind ?? 'hnsw', hnsw, stopFlag, about: request.about };
+    const { catalogue, about, kind = 'hnsw' } = request;
+    const job: BuildJob = { dir, rows, catalogue, kind, hnsw, stopFlag, notedSteps, about };
+    const moved = [...(isShared ? [] : [vectors.buffer]), ...(catalogue === undefined ? [] : [catalogue.buffer])];
     return spawnWorker('./index-builder-worker', import.meta.url, {
       workerData: job,
-      ...(isShared ? {} : { transferList: [vectors.buffer as ArrayBuffer] }),
+      transferList: moved as ArrayBuffer[],
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
     });
   }
 }
 
-/** A copy of everything an index holds, as a build takes it. Costs one copied row a vector. */
-export function rowsOf(index: VectorIndex): VectorRows {
-  const ids = [...index.ids()];
-  const vectors = new Float32Array(ids.length * index.dimensions);
-  for (const [i, id] of ids.entries()) {
-    const vector = index.vectorOf(id);
-    if (vector !== undefined) vectors.set(vector, i * index.dimensions);
-  }
-  return { dimensions: index.dimensions, ids, vectors };
+function stopped(): AgentReachError {
+  return new AgentReachError('AR_ERR_STOPPING', { detail: 'The index build was stopped.' });
 }
 
 /** Settles when the thread is gone, so that nothing of it runs on behind a settled build. */
-function answerOf(worker: Worker, onProgress: (progress: BuildProgress) => void): Promise<IndexVersionInfo> {
+function answerOf(
+  worker: Worker,
+  notedSteps: BuildJob['notedSteps'],
+  onProgress: (progress: BuildProgress) => void,
+): Promise<StagedVersion> {
   return new Promise((resolve, reject) => {
-    let info: IndexVersionInfo | undefined;
+    let staged: StagedVersion | undefined;
     let failure: AgentReachError | undefined;
     worker.on('message', (message: BuildMessage) => {
       if (message.type === 'progress') onProgress(message.progress);
-      else if (message.type === 'done') info = message.info;
-      else failure = new AgentReachError(message.code, { detail: message.detail });
+      else if (message.type === 'step') {
+        publish('step', { name: `rebuild.${message.step}` });
+        Atomics.add(notedSteps, 0, 1);
+        Atomics.notify(notedSteps, 0);
+      } else if (message.type === 'done') staged = message.staged;
+      else failure = new AgentReachError(message.code, { detail: message.detail, issues: message.issues });
     });
     worker.once('error', (cause) => {
       const detail = `The index builder thread crashed: ${errorText(cause)}`;
       failure = new AgentReachError('AR_ERR_INTERNAL', { detail, cause });
     });
     worker.once('exit', (exitCode) => {
-      if (info !== undefined) return resolve(info);
+      if (staged !== undefined) return resolve(staged);
       const detail = `The index builder thread ended with code ${exitCode}.`;
       reject(failure ?? new AgentReachError('AR_ERR_INTERNAL', { detail }));
     });

@@ -32,6 +32,26 @@ export function checkRecall(index: HnswIndex, onSample: () => void = () => {}): 
   return { recallAt10: wanted === 0 ? 1 : found / wanted, samples };
 }
 
+/**
+ * Ids of stored vectors that the graph does not find when it is asked for exactly them, at most `most` of them: a text
+ * that nothing leads to would be registered and never answered. A nearer-or-equal twin counts as found. Costs one
+ * search a vector.
+ */
+export function unreachableIds(index: HnswIndex, most: number, onSample: () => void = () => {}): string[] {
+  const lost: string[] = [];
+  for (const id of index.ids()) {
+    onSample();
+    const vector = index.vectorOf(id);
+    if (vector === undefined) continue;
+    const own = index.similarityOf(id, vector) ?? 0;
+    const nearest = index.search(vector, 1)[0];
+    if (nearest !== undefined && nearest.similarity >= own) continue;
+    lost.push(id);
+    if (lost.length >= most) break;
+  }
+  return lost;
+}
+
 function questionBeside(index: HnswIndex, ids: readonly string[], at: number): Float32Array {
   const near = index.vectorOf(ids[at] as string) ?? new Float32Array(index.dimensions);
   // A prime step, so that the other one is rarely of the same cluster.

@@ -15,6 +15,8 @@ export interface VectorIndex {
   /** Ids that a search can answer. */
   readonly size: number;
   has(id: string): boolean;
+  /** Whether exactly this vector is stored under the id; copies nothing. */
+  holds(id: string, vector: Float32Array): boolean;
   upsert(id: string, vector: Float32Array): void;
   /** Answers whether the id was there. */
   remove(id: string): boolean;
@@ -51,11 +53,17 @@ export interface IndexVersionInfo {
   /** Beam width of searches that passed the self-check; kind `hnsw` only. */
   readonly efSearch?: number;
   readonly selfCheck?: IndexSelfCheck;
+  /** Digest of the catalogue that it was built from; absent in versions written before there was one. */
+  readonly catalogueDigest?: string;
 }
 
-/** Graph against exact scan on stored vectors, before the version was written. */
+/** What the version was tried on before it was put to work. */
 export interface IndexSelfCheck {
   /** Share of the true ten nearest that the graph found. */
   readonly recallAt10: number;
   readonly samples: number;
+  /** Stored vectors that the graph finds when asked for themselves, of all: 1 in every version that serves. */
+  readonly reachableShare?: number;
+  /** Golden lines that it answered right, of all, when it was checked. */
+  readonly golden?: { readonly right: number; readonly lines: number };
 }

@@ -11,11 +11,13 @@ import type { IndexVersionInfo } from './vector-index.ts';
  *             ids.json       ids, in the order of the rows
  *             vectors.f32    rows, float32, little-endian
  *             vectors.hnsw   the graph over them (kind hnsw)
+ *             catalogue.json what the texts behind the vectors said, and of whom; absent in old versions
  */
 export const SIDECAR_FILE = 'version.json';
 export const IDS_FILE = 'ids.json';
 export const ROWS_FILE = 'vectors.f32';
 export const GRAPH_FILE = 'vectors.hnsw';
+export const CATALOGUE_FILE = 'catalogue.json';
 
 const FORMAT = 1;
 const PIECE_BYTES = 1 << 20;

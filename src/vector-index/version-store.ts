@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentReachError, errorText, isAgentReachError } from '../core/index.ts';
 import { FlatIndex, type VectorRows } from './flat-index.ts';
@@ -7,6 +7,7 @@ import { DEFAULT_HNSW, HnswIndex } from './hnsw-index.ts';
 import type { LoadedVersion } from './layered-index.ts';
 import type { IndexVersionInfo } from './vector-index.ts';
 import {
+  CATALOGUE_FILE,
   digestOf,
   type FileDigest,
   GRAPH_FILE,
@@ -14,6 +15,7 @@ import {
   ROWS_FILE,
   readSidecar,
   readVerified,
+  SIDECAR_FILE,
   type Sidecar,
   syncToDisk,
   writeDurably,
@@ -45,7 +47,18 @@ export interface VersionDraft {
   readonly info: Omit<IndexVersionInfo, 'id' | 'dimensions' | 'count' | 'kind'>;
   readonly rows: VectorRows;
   readonly graph?: HnswIndex;
+  /** JSON of what the texts behind the vectors said; kept as it is, with its checksum. */
+  readonly catalogue?: Uint8Array | undefined;
 }
+
+/** A version that is whole on the disk but does not count yet. */
+export interface StagedVersion {
+  /** Name of its temporary folder. */
+  readonly temp: string;
+  readonly info: IndexVersionInfo;
+}
+
+export type StagingStep = 'files_written' | 'sidecar_written';
 
 const KEPT_VERSIONS = 3;
 const TEMP_PREFIX = '.tmp-';
@@ -94,38 +107,72 @@ export class VersionStore {
     return `v${String(this.#lastNumber + 1).padStart(6, '0')}`;
   }
 
-  async write(draft: VersionDraft): Promise<IndexVersionInfo> {
+  /** Writes a version to a temporary folder, which is removed when that fails or at the next `open`. */
+  async stage(draft: VersionDraft, onStep: (step: StagingStep) => void = () => {}): Promise<StagedVersion> {
     return onDisk('written', async () => {
       await mkdir(this.#root, { recursive: true });
-      const temp = join(this.#root, `${TEMP_PREFIX}${randomUUID()}`);
+      const temp = `${TEMP_PREFIX}${randomUUID()}`;
+      const folder = join(this.#root, temp);
       try {
-        await mkdir(temp);
-        const files = await writeContent(temp, draft);
+        await mkdir(folder);
+        const files = await writeContent(folder, draft);
+        onStep('files_written');
         const id = await this.nextId();
         const { dimensions, ids } = draft.rows;
         const kind = draft.graph === undefined ? 'flat' : 'hnsw';
         const info: IndexVersionInfo = { id, ...draft.info, dimensions, kind, count: ids.length };
-        await writeSidecar(temp, { info, files });
-        await syncToDisk(temp);
-        await rename(temp, join(this.#root, id));
-        await syncToDisk(this.#root);
-        await this.#prune();
-        return info;
+        await writeSidecar(folder, { info, files });
+        await syncToDisk(folder);
+        onStep('sidecar_written');
+        return { temp, info };
       } catch (error) {
-        await rm(temp, { recursive: true, force: true }).catch(() => {});
+        await rm(folder, { recursive: true, force: true }).catch(() => {});
         throw error;
       }
     });
   }
 
+  /** A staged version as it would serve. */
+  async loadStaged({ temp, info }: StagedVersion): Promise<LoadedVersion> {
+    const sidecar = await this.#sidecarOf(temp);
+    if (typeof sidecar === 'string') throw corrupt(info.id, sidecar);
+    return { info: sidecar.info, index: await this.#readIndex(temp, sidecar) };
+  }
+
+  /** Makes a staged version count: one rename. Then removes the versions that are too many. */
+  async commit({ temp, info }: StagedVersion, selfCheck = info.selfCheck): Promise<IndexVersionInfo> {
+    return onDisk('written', async () => {
+      const folder = join(this.#root, temp);
+      const committed: IndexVersionInfo = selfCheck === undefined ? info : { ...info, selfCheck };
+      if (selfCheck !== info.selfCheck) {
+        const sidecar = await this.#sidecarOf(temp);
+        if (typeof sidecar === 'string') throw corrupt(info.id, sidecar);
+        await unlink(join(folder, SIDECAR_FILE));
+        await writeSidecar(folder, { info: committed, files: sidecar.files });
+        await syncToDisk(folder);
+      }
+      await rename(folder, join(this.#root, info.id));
+      await syncToDisk(this.#root);
+      await this.#prune();
+      return committed;
+    });
+  }
+
+  async discard({ temp }: StagedVersion): Promise<void> {
+    await rm(join(this.#root, temp), { recursive: true, force: true }).catch(() => {});
+  }
+
+  async write(draft: VersionDraft): Promise<IndexVersionInfo> {
+    const staged = await this.stage(draft);
+    return this.commit(staged).catch(async (error: unknown) => {
+      await this.discard(staged);
+      throw error;
+    });
+  }
+
   async load(id: string, expected: ExpectedVersion = {}): Promise<LoadedVersion> {
-    if (!VERSION_FOLDER.test(id) || !(await this.#folders()).includes(id)) {
-      throw new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no index version ${id}.` });
-    }
-    const sidecar = await this.#sidecarOf(id);
-    if (typeof sidecar === 'string') throw corrupt(id, sidecar);
+    const sidecar = await this.#trusted(id);
     const { info } = sidecar;
-    if (info.id !== id) throw corrupt(id, `it is a copy of ${info.id}`);
     for (const field of ['modelId', 'fingerprint', 'dimensions', 'kind'] as const) {
       const wanted = expected[field];
       if (wanted !== undefined && info[field] !== wanted) {
@@ -133,6 +180,12 @@ export class VersionStore {
       }
     }
     return { info, index: await this.#readIndex(id, sidecar) };
+  }
+
+  /** The catalogue that a version was built from, as it was handed over; undefined where none was. */
+  async catalogueOf(id: string): Promise<Uint8Array | undefined> {
+    const { files } = await this.#trusted(id);
+    return CATALOGUE_FILE in files ? this.#read(id, files, CATALOGUE_FILE) : undefined;
   }
 
   /** The newest version that holds. Says which newer ones were refused and why; never throws for a bad version. */
@@ -150,18 +203,31 @@ export class VersionStore {
     return { refused };
   }
 
-  async #readIndex(id: string, { info, files }: Sidecar): Promise<LoadedVersion['index']> {
-    const folder = join(this.#root, id);
-    const read = async (name: string): Promise<Uint8Array<ArrayBuffer>> => {
-      const content = await readVerified(join(folder, name), digestIn(files, name, id)).catch(
-        (error: unknown) => `cannot be read: ${errorText(error)}`,
-      );
-      if (typeof content === 'string') throw corrupt(id, `${name} ${content}`);
-      return content;
-    };
-    const ids = JSON.parse(Buffer.from(await read(IDS_FILE)).toString('utf8')) as string[];
-    const vectors = new Float32Array((await read(ROWS_FILE)).buffer);
+  async #trusted(id: string): Promise<Sidecar> {
+    if (!VERSION_FOLDER.test(id) || !(await this.#folders()).includes(id)) {
+      throw new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no index version ${id}.` });
+    }
+    const sidecar = await this.#sidecarOf(id);
+    if (typeof sidecar === 'string') throw corrupt(id, sidecar);
+    if (sidecar.info.id !== id) throw corrupt(id, `it is a copy of ${sidecar.info.id}`);
+    return sidecar;
+  }
+
+  async #read(folder: string, files: Sidecar['files'], name: string): Promise<Uint8Array<ArrayBuffer>> {
+    const content = await readVerified(join(this.#root, folder, name), digestIn(files, name, folder)).catch(
+      (error: unknown) => `cannot be read: ${errorText(error)}`,
+    );
+    if (typeof content === 'string') throw corrupt(folder, `${name} ${content}`);
+    return content;
+  }
+
+  async #readIndex(name: string, { info, files }: Sidecar): Promise<LoadedVersion['index']> {
+    const folder = join(this.#root, name);
+    const { id } = info;
+    const ids = JSON.parse(Buffer.from(await this.#read(name, files, IDS_FILE)).toString('utf8')) as string[];
+    const vectors = new Float32Array((await this.#read(name, files, ROWS_FILE)).buffer);
     const rows: VectorRows = { dimensions: info.dimensions, ids, vectors };
+    if (CATALOGUE_FILE in files) await this.#read(name, files, CATALOGUE_FILE);
     try {
       if (info.kind === 'flat') return FlatIndex.fromRows(rows);
       const path = join(folder, GRAPH_FILE);
@@ -172,7 +238,9 @@ export class VersionStore {
         throw corrupt(id, `${GRAPH_FILE} has ${found.bytes} bytes instead of ${expected.bytes}`);
       }
       if (found.sha256 !== expected.sha256) throw corrupt(id, `${GRAPH_FILE} does not match its checksum`);
-      return await HnswIndex.load(path, rows, { efSearch: info.efSearch ?? DEFAULT_HNSW.efSearch });
+      const options = { efSearch: info.efSearch ?? DEFAULT_HNSW.efSearch };
+      // The rows were checked before the graph was built over them, and the checksum says that they are the same.
+      return await HnswIndex.load(path, rows, options, true);
     } catch (error) {
       throw isAgentReachError(error) && error.code !== 'AR_ERR_INDEX_CORRUPT' ? corrupt(id, error.message) : error;
     }
@@ -213,6 +281,9 @@ async function writeContent(folder: string, draft: VersionDraft): Promise<Record
     [IDS_FILE]: await writeDurably(join(folder, IDS_FILE), Buffer.from(JSON.stringify(ids))),
     [ROWS_FILE]: await writeDurably(join(folder, ROWS_FILE), bytes),
   };
+  if (draft.catalogue !== undefined) {
+    files[CATALOGUE_FILE] = await writeDurably(join(folder, CATALOGUE_FILE), draft.catalogue);
+  }
   if (draft.graph !== undefined) {
     const path = join(folder, GRAPH_FILE);
     draft.graph.saveGraphTo(path);
