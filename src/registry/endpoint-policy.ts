@@ -3,6 +3,7 @@
  * whatever a URL parser would silently repair or drop is refused, since the dispatcher and an operator must read the
  * same address.
  */
+import { domainToUnicode } from 'node:url';
 import type { Transport } from '../contract/index.ts';
 import { AgentReachError, type ErrorIssue } from '../core/index.ts';
 
@@ -57,5 +58,15 @@ function urlProblem(endpoint: string, schemes: readonly string[]): string | unde
   if (CREDENTIALS.test(endpoint)) return 'holds credentials: give them to the caller by another way';
   if (endpoint.includes('#')) return 'holds a fragment (#), which is never sent';
   if (!URL.canParse(endpoint)) return 'is not a well-formed URL';
-  return new URL(endpoint).hostname === '' ? 'has no host' : undefined;
+  const { hostname } = new URL(endpoint);
+  if (hostname === '') return 'has no host';
+  if (!isReadAsWritten(endpoint, hostname)) return 'has a host that is read as another one than it is written';
+  return undefined;
+}
+
+/** False for hosts that parsers rewrite: invisible or full-width characters, 0x7f.1, 2130706433. */
+function isReadAsWritten(endpoint: string, hostname: string): boolean {
+  const written = /^[^:]+:\/\/(\[[^\]]*\]|[^:/?#]*)/.exec(endpoint)?.[1]?.toLowerCase() ?? '';
+  // IPv6 has many spellings, all of them plain.
+  return written.startsWith('[') || written === hostname || written === domainToUnicode(hostname);
 }
