@@ -100,6 +100,7 @@ class SchemaWalk {
           return `${key} ${JSON.stringify(reference)} leaves the schema; only references that start with # are followed`;
         }
         if (reference === '#' || reference.startsWith('#/')) {
+          if (!this.#leadsSomewhere(reference)) return `${key} ${JSON.stringify(reference)} leads to nothing`;
           const target = this.#resolve(reference);
           if (target !== undefined) waiting.push(target);
         }
@@ -110,6 +111,15 @@ class SchemaWalk {
     return undefined;
   }
 
+  /** Own properties only: the compiler would follow `#/constructor/prototype` out of the schema. */
+  #leadsSomewhere(reference: string): boolean {
+    try {
+      return followPointer(this.#root, reference.slice(1)) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
   #resolve(reference: string): Json | undefined {
     const fragment = reference.slice(1);
     if (fragment !== '' && !fragment.startsWith('/')) return this.#anchors.get(fragment);
@@ -117,7 +127,7 @@ class SchemaWalk {
       const target = followPointer(this.#root, fragment);
       return isObject(target) ? target : undefined;
     } catch {
-      return undefined; // Bad percent encoding; the compiler refuses what cannot be resolved.
+      return undefined; // Bad percent encoding.
     }
   }
 
