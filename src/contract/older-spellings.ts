@@ -3,18 +3,20 @@
  * `endpoints {http, ws}`. Turned into today's names before the schema sees them; a field given in two spellings is
  * left under both names, so that the strict schema refuses it.
  */
-const SNAKE_FIELDS: Readonly<Record<string, string>> = {
-  agent_id: 'agentId',
-  agent_name: 'agentName',
-  heartbeat_interval_ms: 'heartbeatIntervalMs',
-  timeout_ms: 'timeoutMs',
-  max_concurrency: 'maxConcurrency',
-  expires_at: 'expiresAt',
-  lease_id: 'leaseId',
-  avg_latency_ms: 'avgLatencyMs',
-  health_endpoint: 'healthEndpoint',
-  input_schema: 'inputSchema',
-};
+const SNAKE_FIELDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    agent_id: 'agentId',
+    agent_name: 'agentName',
+    heartbeat_interval_ms: 'heartbeatIntervalMs',
+    timeout_ms: 'timeoutMs',
+    max_concurrency: 'maxConcurrency',
+    expires_at: 'expiresAt',
+    lease_id: 'leaseId',
+    avg_latency_ms: 'avgLatencyMs',
+    health_endpoint: 'healthEndpoint',
+    input_schema: 'inputSchema',
+  }),
+);
 
 type Json = Record<string, unknown>;
 
@@ -25,7 +27,7 @@ function isObject(value: unknown): value is Json {
 function renameFields(value: Json): Json {
   let renamed: Json | undefined;
   for (const key of Object.keys(value)) {
-    const today = SNAKE_FIELDS[key];
+    const today = SNAKE_FIELDS.get(key);
     if (today === undefined || Object.hasOwn(value, today)) continue;
     renamed ??= { ...value };
     renamed[today] = renamed[key];

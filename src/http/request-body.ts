@@ -10,6 +10,7 @@ import type { ReadHeader } from './api-keys.ts';
 
 export const MAX_JSON_DEPTH = 64;
 const BYTE_ORDER_MARK = 0xfeff;
+const UNUSABLE_NAME = '__proto__';
 const JSON_TYPE = /^application\/json *(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 export interface BodyRules {
@@ -123,8 +124,8 @@ function parseJson(bytes: Buffer): unknown {
     // The engine's message quotes the body, so it is not passed on.
     throw new AgentReachError('AR_ERR_MALFORMED_JSON');
   }
-  // Valid UTF-8 holds no lone surrogate; only an escape can bring one.
-  if (json.includes('\\u')) assertWellFormed(value, '');
+  // Valid UTF-8 holds no lone surrogate; only an escape can bring one, and only an escape can hide a name.
+  if (json.includes('\\u') || json.includes(UNUSABLE_NAME)) assertUsable(value, '');
   return value;
 }
 
@@ -149,17 +150,26 @@ function tooDeep(): AgentReachError {
   });
 }
 
-/** A lone surrogate cannot be stored as UTF-8 and come back; free-form values are not seen by any other check. */
-function assertWellFormed(value: unknown, path: string): void {
+/**
+ * A lone surrogate cannot be stored as UTF-8 and come back, and `__proto__` is lost wherever an object is copied name
+ * by name; free-form values are not seen by any other check.
+ */
+function assertUsable(value: unknown, path: string): void {
   if (typeof value === 'string') {
     if (isWellFormedText(value)) return;
-    throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
-      issues: [{ path, message: 'holds a lone surrogate, which is not a character' }],
-    });
+    throw unusable(path, 'holds a lone surrogate, which is not a character');
   }
   if (typeof value !== 'object' || value === null) return;
   for (const [key, one] of Object.entries(value)) {
-    assertWellFormed(key, path);
-    assertWellFormed(one, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`);
+    assertUsable(key, path);
+    if (key === UNUSABLE_NAME) throw unusable(path === '' ? key : `${path}.${key}`, 'is not a usable name');
+    assertUsable(one, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`);
   }
+}
+
+function unusable(path: string, message: string): AgentReachError {
+  return new AgentReachError('AR_ERR_INVALID_REQUEST', {
+    detail: `${path === '' ? 'request' : path}: ${message}`,
+    issues: [{ path, message }],
+  });
 }

@@ -144,6 +144,17 @@ const fields: Case[] = [
   register('a blank agent name', { agentName: '   ' }, 'agentName'),
   register('65 tags', { tags: Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`t${at}`, 'x'])) }, 'tags'),
   register('metadata over 16 KB', { metadata: { note: 'x'.repeat(20_000) } }, 'metadata'),
+  ...['tags', 'metadata'].flatMap((field) => [
+    {
+      ...register(`__proto__ in ${field}`, {}, `${field}.__proto__`),
+      body: `{"agentId":"a","capabilities":["a.b.c"],"transport":{"type":"local"},"${field}":{"__proto__":"x"}}`,
+    },
+    {
+      ...register(`an escaped __proto__ in ${field}`, {}, `${field}.__proto__`),
+      body: `{"agentId":"a","capabilities":["a.b.c"],"transport":{"type":"local"},"${field}":{"__prot\\u006f__":"x"}}`,
+    },
+  ]),
+  register('a field that every object has', { constructor: 'x' }, 'constructor'),
   register('expiresAt that is no date', { expiresAt: 'tomorrow' }, 'expiresAt'),
   register('expiresAt and ttl', { expiresAt: '2030-01-01T00:00:00Z', ttl: 5 }, 'ttl'),
   register('two spellings of one field', { agent_name: 'x', agentName: 'y' }, 'agent_name'),
