@@ -127,22 +127,34 @@ const indexSchema = z.strictObject({
     .enum(['hnsw', 'flat'])
     .default('hnsw')
     .meta(note('kind', 'hnsw: graph, fast at any size; flat: exact scan, for small sets.')),
-  m: count(2, 128)
+  m: count(2, 100)
     .default(16)
-    .meta(note('links', 'Links of a vector in the graph; higher gains recall, costs memory and build time.')),
+    .meta(
+      note(
+        'links',
+        'Links of a vector in the graph, from the next build on; higher gains recall, costs memory and build time.',
+      ),
+    ),
   efConstruction: count(8, 4_096)
     .default(200)
-    .meta(note('vectors', 'Beam width of a build; higher gains recall, costs build time.')),
+    .meta(note('vectors', 'Beam width of a build, from the next one on; higher gains recall, costs build time.')),
   efSearch: count(1, 4_096)
     .default(100)
-    .meta(note('vectors', 'Beam width of a search; higher gains recall, costs search time.')),
+    .meta(note('vectors', 'Beam width of a search, from the next build on; higher gains recall, costs search time.')),
   keepVersions: count(1, 100).default(3).meta(note('versions', 'Index versions kept on disk.')),
   rebuildDebounceMs: ms()
     .default(2_000)
-    .meta(note('ms', 'Quiet time after a change before a rebuild; 0 rebuilds at each change.')),
+    .meta(
+      note(
+        'ms',
+        'Quiet time after a change before a rebuild; 0 rebuilds at each change, or, with rebuildMaxWaitMs 0, on command only.',
+      ),
+    ),
   rebuildMaxWaitMs: ms()
     .default(30_000)
-    .meta(note('ms', 'A rebuild comes at least this soon while changes keep coming.')),
+    .meta(
+      note('ms', 'A rebuild comes at least this soon while changes keep coming; 0 (both): none comes but on command.'),
+    ),
   rebuildDeltaShare: share
     .default(0.1)
     .meta(
@@ -168,9 +180,16 @@ const canarySchema = z.strictObject({
   tag: filledText('must name a tag')
     .nullable()
     .default(null)
-    .meta(note('tag', 'Tag that marks canary agents; none: off.')),
+    .meta(
+      note(
+        'tag',
+        'Tag that marks canary agents; none: off. Set, it adds canary to routing.strategies where they lack it.',
+      ),
+    ),
   value: filledText('must be a tag value').default('true').meta(note('value', 'Value of that tag.')),
-  share: share.default(0).meta(note('share', 'Share of traffic that canary agents get; 0 sends none.')),
+  share: share
+    .default(0)
+    .meta(note('share', 'Share of traffic that canary agents get; 0 sends none while others can take it.')),
 });
 
 const routingSchema = z.strictObject({
@@ -206,7 +225,7 @@ const routingSchema = z.strictObject({
     .max(3)
     .refine((names) => new Set(names).size === names.length, { message: 'names one strategy twice' })
     .default(['failure_domain', 'affinity'])
-    .meta(note('list', 'Strategies before the draw, in this order.')),
+    .meta(note('list', 'Strategies before the draw, in this order; canary needs routing.canary.tag.')),
   embedTimeoutMs: ms(1)
     .default(2_000)
     .meta(note('ms', 'Longest wait for a vector before an intent is routed by words alone.')),
@@ -239,7 +258,7 @@ export interface Config extends Readonly<Omit<ConfigValues, 'model'>> {
   readonly model: { readonly id: string; readonly path: string | null };
   /** Whether only this machine can connect. */
   readonly isLoopback: boolean;
-  /** null where no traffic goes to canaries. */
+  /** null where no tag marks canaries; else `routing.strategies` name `canary`. */
   readonly canary: { readonly tag: string; readonly value: string; readonly share: number } | null;
   /** Source of each key that is not a default: `flag --port`, `environment PORT`, `file ./agent-reach.yaml`. */
   readonly sources: ReadonlyMap<string, string>;

@@ -55,12 +55,17 @@ function compile(input: unknown, sources: Sources, cwd: string): Config {
   const crossIssues = crossKeyIssues(values, isLoopback);
   if (crossIssues.length > 0) throw refusal(crossIssues);
   const { tag, value, share } = values.routing.canary;
+  const { strategies } = values.routing;
   return {
     ...values,
     data: { dir: resolve(cwd, values.data.dir) },
     model: { id: values.model.id, path: values.model.path === null ? null : resolve(cwd, values.model.path) },
     isLoopback,
-    canary: tag === null || share === 0 ? null : { tag, value, share },
+    routing: {
+      ...values.routing,
+      strategies: tag === null || strategies.includes('canary') ? strategies : [...strategies, 'canary'],
+    },
+    canary: tag === null ? null : { tag, value, share },
     sources: new Map([...sources.values].map(([key, { source }]) => [key, source])),
   };
 }

@@ -1,6 +1,6 @@
 import type { Strategy } from '../contract/index.ts';
 
-/** Numbers of the pipeline; each is a config value of the same name. Replaced as a whole when config reloads. */
+/** Numbers of the pipeline; each is a config value of the same name. Asked for anew by every route. */
 export interface RoutingOptions {
   /** Answers in a reply, the chosen agent counted, unless the request says how many. */
   readonly topK: number;
@@ -14,7 +14,7 @@ export interface RoutingOptions {
   readonly relevanceGate: number;
   /** Weight by factor name; a factor that is not named has weight 0. */
   readonly weights: Readonly<Record<string, number>>;
-  /** Latency that counts as 1, for requests to agents that set no timeout of their own. */
+  /** Mean answer time that counts as 1, the worst; longer ones count the same. */
   readonly latencyBudgetMs: number;
   /** Every candidate above this load: decision `queue`. */
   readonly queueLoad: number;

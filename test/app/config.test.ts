@@ -6,6 +6,7 @@ import { compileConfig, loadConfig } from '../../src/app/config.ts';
 import { CONFIG_KEYS } from '../../src/app/config-keys.ts';
 import { describeConfig } from '../../src/app/config-report.ts';
 import { AgentReachError } from '../../src/core/index.ts';
+import { HnswIndex } from '../../src/vector-index/index.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'reach-config-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -97,13 +98,30 @@ describe('sources', () => {
     expect(loadConfig({ env: {}, cwd }).routing.topK).toBe(5);
   });
 
-  it('compiles the canary only when it gets traffic', () => {
-    expect(compileConfig({ routing: { canary: { tag: 'track' } } }).canary).toBeNull();
-    expect(compileConfig({ routing: { canary: { tag: 'track', value: 'next', share: 0.1 } } }).canary).toEqual({
-      tag: 'track',
-      value: 'next',
-      share: 0.1,
+  it('lets a canary tag bring its strategy along, after those that are named', () => {
+    const canary = { tag: 'track', value: 'next', share: 0.1 };
+    const config = compileConfig({ routing: { canary } });
+    expect(config.canary).toEqual(canary);
+    expect(config.routing.strategies).toEqual(['failure_domain', 'affinity', 'canary']);
+    const named = compileConfig({ routing: { canary, strategies: ['canary', 'affinity'] } });
+    expect(named.routing.strategies).toEqual(['canary', 'affinity']);
+    expect(compileConfig({ routing: { canary: { tag: 'track' } } }).canary).toMatchObject({ tag: 'track', share: 0 });
+    expect(compileConfig().canary).toBeNull();
+    expect(compileConfig().routing.strategies).toEqual(['failure_domain', 'affinity']);
+  });
+
+  it.each(['m', 'efConstruction', 'efSearch'] as const)('takes no index.%s that a build would refuse', (key) => {
+    const taken = [0, 1, 2, 7, 8, 99, 100, 101, 127, 128, 129, 4_095, 4_096, 4_097, 10_000, 10_001].filter((value) => {
+      try {
+        return compileConfig({ index: { [key]: value } }).index[key] === value;
+      } catch {
+        return false;
+      }
     });
+    expect(taken.length).toBeGreaterThan(3);
+    for (const value of taken) {
+      expect(() => HnswIndex.empty(4, { [key]: value }), `${key} ${value}`).not.toThrow();
+    }
   });
 });
 
