@@ -102,6 +102,7 @@ export {
   type RuleList,
   type RuleMatch,
   type RuleReply,
+  type RuleTrace,
   type RuleWarning,
   ruleHistorySchema,
   ruleIdField,
@@ -110,5 +111,6 @@ export {
   ruleMatchSchema,
   ruleReplySchema,
   ruleSchema,
+  ruleTraceSchema,
   ruleWarningSchema,
 } from './rule.ts';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { agentStateSchema, transportSchema } from './agent.ts';
 import { agentIdField, capabilityNameField, namespaceField, tagsField, text, zoneField } from './fields.ts';
+import { ruleTraceSchema } from './rule.ts';
 
 export const MAX_INTENT_LENGTH = 2_000;
 export const MAX_BATCH = 256;
@@ -90,7 +91,7 @@ export const factorsSchema = z.record(z.string(), z.number());
 
 export const explainSchema = z.strictObject({
   canonicalText: z.string().nullable(),
-  rules: z.array(z.strictObject({ id: z.string(), outcome: z.string(), detail: z.string() })),
+  rules: z.array(ruleTraceSchema),
   /** The capabilities found, best first, whether or not they passed the gate. */
   recall: z.array(
     z.strictObject({

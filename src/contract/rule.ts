@@ -20,6 +20,8 @@ export const ruleSchema = z
     patterns: z.array(text(512, 1)).min(1).max(64),
     /** Where one of these is found too (same match kind), the rule does not fire: negations, exceptions. */
     unless: z.array(text(512, 1)).max(64).optional(),
+    /** `except`: a pattern counts only where its clause does not deny it, in Chinese and English. */
+    negation: z.enum(['ignore', 'except']).optional(),
     capability: capabilityNameField.optional(),
     deny: z.boolean().optional(),
     requireScope: label(64).optional(),
@@ -79,6 +81,30 @@ export const ruleHistorySchema = z
   .meta({ id: 'RuleHistory' });
 export type RuleHistory = z.infer<typeof ruleHistorySchema>;
 
+/** Where a pattern stands in the canonical text, in UTF-16 units. */
+const foundSchema = z.strictObject({ pattern: z.string(), start: z.int(), end: z.int(), text: z.string() });
+
+/** What became of one rule at one text. */
+export const ruleTraceSchema = z.strictObject({
+  id: z.string(),
+  outcome: z.enum([
+    'decided',
+    'would_match',
+    'no_match',
+    'excepted_by_unless',
+    'excepted_by_negation',
+    'other_language',
+  ]),
+  detail: z.string(),
+  priority: z.int().optional(),
+  found: foundSchema.optional(),
+  exception: foundSchema.optional(),
+  /** The words that deny what was found. */
+  negatedBy: z.string().optional(),
+  requireScope: z.string().optional(),
+});
+export type RuleTrace = z.infer<typeof ruleTraceSchema>;
+
 export const dryRunRequestSchema = z
   .strictObject({ intent: text(2_000), namespace: z.string().optional() })
   .meta({ id: 'RuleDryRun', example: { intent: '我需要开发票' } });
@@ -91,7 +117,7 @@ export const dryRunReplySchema = z
     capability: z.string().nullable(),
     deny: z.boolean(),
     /** Every rule in the order tried, with what became of it. */
-    rules: z.array(z.strictObject({ id: z.string(), outcome: z.string(), detail: z.string() })),
+    rules: z.array(ruleTraceSchema),
   })
   .meta({ id: 'RuleDryRunReply' });
 export type DryRunReply = z.infer<typeof dryRunReplySchema>;

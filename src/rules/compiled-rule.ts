@@ -6,8 +6,9 @@
 import { parseCapabilityName } from '../capability/index.ts';
 import type { Rule } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
+import { negationAt } from './negation.ts';
 import { compilePattern, type PatternMatcher } from './rule-matcher.ts';
-import type { RuleLanguage } from './rule-text.ts';
+import type { RuleLanguage, TextSpan } from './rule-text.ts';
 
 export interface CompiledRule {
   readonly rule: Rule;
@@ -35,14 +36,40 @@ export function speaks(compiled: CompiledRule, languages: ReadonlySet<RuleLangua
   return compiled.rule.languages === undefined || compiled.rule.languages.some((language) => languages.has(language));
 }
 
-/** The first pattern found, as the rule wrote it. */
-export function patternIn(compiled: CompiledRule, text: string): string | undefined {
-  return compiled.patterns.find((pattern) => pattern.matches(text))?.source;
+/** What a text is to a rule. `pattern` is the one found, or the first of those found where none counts. */
+export type RuleFit =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'excepted'; readonly pattern: PatternMatcher; readonly exception: PatternMatcher }
+  | { readonly kind: 'negated'; readonly pattern: PatternMatcher; readonly place: TextSpan; readonly by: string }
+  | { readonly kind: 'fits'; readonly pattern: PatternMatcher };
+
+const MISSING: RuleFit = { kind: 'missing' };
+
+/** Whether the rule fires on the text, its languages apart. Never asks for places unless the rule minds negation. */
+export function fitOf(compiled: CompiledRule, text: string): RuleFit {
+  const found = compiled.patterns.find((pattern) => pattern.matches(text));
+  if (found === undefined) return MISSING;
+  const exception = compiled.exceptions.find((one) => one.matches(text));
+  if (exception !== undefined) return { kind: 'excepted', pattern: found, exception };
+  return compiled.rule.negation === 'except' ? affirmedFit(compiled, text) : { kind: 'fits', pattern: found };
 }
 
-/** The first exception found, as the rule wrote it. */
-export function exceptionIn(compiled: CompiledRule, text: string): string | undefined {
-  return compiled.exceptions.find((exception) => exception.matches(text))?.source;
+/** One place that is not denied is enough: "delete it, don't archive it" asks to delete. */
+function affirmedFit({ patterns }: CompiledRule, text: string): RuleFit {
+  let denied: RuleFit = MISSING;
+  for (const pattern of patterns) {
+    for (const place of pattern.spans(text)) {
+      const by = negationAt(text, place);
+      if (by === undefined) return { kind: 'fits', pattern };
+      if (denied.kind === 'missing') denied = { kind: 'negated', pattern, place, by };
+    }
+  }
+  return denied;
+}
+
+/** Steps of all its regexes. */
+export function regexSizeOf({ patterns, exceptions }: CompiledRule): number {
+  return [...patterns, ...exceptions].reduce((total, { size }) => total + size, 0);
 }
 
 /** Higher priority first, then by id in code-unit order. */

@@ -5,7 +5,7 @@
 import { RE2JS } from 're2js';
 import type { RuleMatch } from '../contract/index.ts';
 import { AgentReachError, errorText } from '../core/index.ts';
-import { isBoundary, isVisible, ruleText } from './rule-text.ts';
+import { isBoundary, isVisible, ruleText, type TextSpan } from './rule-text.ts';
 
 /** Instructions of a compiled regex. Cost is size times length of the text: 400 is tens of milliseconds at 2,000 characters. */
 const MAX_REGEX_SIZE = 400;
@@ -16,19 +16,41 @@ export interface PatternMatcher {
   readonly source: string;
   /** What is compared; of a regex its source. */
   readonly text: string;
+  /** Steps of a compiled regex, 0 for text. */
+  readonly size: number;
   matches(text: string): boolean;
+  /** Where it is found, in order, at most MAX_SPANS places. */
+  spans(text: string): TextSpan[];
 }
+
+/** Places looked at in one text: more of the same pattern say nothing new. */
+const MAX_SPANS = 32;
 
 export function matchesPrefix(text: string, pattern: string): boolean {
   return text.startsWith(pattern) && isBoundary(text, pattern.length);
 }
 
 export function matchesContains(text: string, pattern: string): boolean {
-  for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + 1)) {
-    if (isBoundary(text, at) && isBoundary(text, at + pattern.length)) return true;
-  }
-  return false;
+  return containsSpans(text, pattern, 1).length > 0;
 }
+
+function containsSpans(text: string, pattern: string, limit: number): TextSpan[] {
+  const spans: TextSpan[] = [];
+  for (let at = text.indexOf(pattern); at >= 0 && spans.length < limit; at = text.indexOf(pattern, at + 1)) {
+    const end = at + pattern.length;
+    if (isBoundary(text, at) && isBoundary(text, end)) spans.push({ start: at, end });
+  }
+  return spans;
+}
+
+function regexSpans(regex: RE2JS, text: string): TextSpan[] {
+  const spans: TextSpan[] = [];
+  const matcher = regex.matcher(text);
+  while (spans.length < MAX_SPANS && matcher.find()) spans.push({ start: matcher.start(), end: matcher.end() });
+  return spans;
+}
+
+const wholeSpan = (found: boolean, end: number): TextSpan[] => (found ? [{ start: 0, end }] : []);
 
 function invalidRule(path: string, message: string, cause?: unknown): AgentReachError {
   return new AgentReachError('AR_ERR_INVALID_RULE', {
@@ -48,7 +70,14 @@ function compileRegex(source: string, path: string): PatternMatcher {
   if (regex.programSize() > MAX_REGEX_SIZE) {
     throw invalidRule(path, `compiles to ${regex.programSize()} steps; at most ${MAX_REGEX_SIZE} are allowed`);
   }
-  return { match: 'regex', source, text: source, matches: (text) => regex.test(text) };
+  return {
+    match: 'regex',
+    source,
+    text: source,
+    size: regex.programSize(),
+    matches: (text) => regex.test(text),
+    spans: (text) => regexSpans(regex, text),
+  };
 }
 
 /** Error: AR_ERR_INVALID_RULE, naming `path`. */
@@ -56,12 +85,18 @@ export function compilePattern(match: RuleMatch, source: string, path: string): 
   const text = ruleText(source);
   if (!isVisible(text)) throw invalidRule(path, 'holds no word or symbol');
   switch (match) {
-    case 'exact':
-      return { match, source, text, matches: (other) => other === text };
-    case 'prefix':
-      return { match, source, text, matches: (other) => matchesPrefix(other, text) };
-    case 'contains':
-      return { match, source, text, matches: (other) => matchesContains(other, text) };
+    case 'exact': {
+      const matches = (other: string): boolean => other === text;
+      return { match, source, text, size: 0, matches, spans: (other) => wholeSpan(matches(other), text.length) };
+    }
+    case 'prefix': {
+      const matches = (other: string): boolean => matchesPrefix(other, text);
+      return { match, source, text, size: 0, matches, spans: (other) => wholeSpan(matches(other), text.length) };
+    }
+    case 'contains': {
+      const spans = (other: string): TextSpan[] => containsSpans(other, text, MAX_SPANS);
+      return { match, source, text, size: 0, matches: (other) => matchesContains(other, text), spans };
+    }
     case 'regex':
       return compileRegex(source, path);
   }

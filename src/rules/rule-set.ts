@@ -4,10 +4,11 @@
  * text by itself and serves as its ground truth.
  */
 import type { Rule } from '../contract/index.ts';
-import type { CapabilityName } from '../core/index.ts';
-import { type CompiledRule, compareRules, compileRule, exceptionIn, patternIn, speaks } from './compiled-rule.ts';
+import { type CapabilityName, publish } from '../core/index.ts';
+import { type CompiledRule, compareRules, compileRule, fitOf, regexSizeOf, speaks } from './compiled-rule.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { foldApostrophes, languagesOf, ruleText } from './rule-text.ts';
+import { type RuleTrace, traceOf } from './rule-trace.ts';
 
 export interface RuleDecision {
   readonly rule: Rule;
@@ -20,26 +21,20 @@ export interface RuleDecision {
   readonly pattern: string;
 }
 
-export type RuleOutcome = 'decided' | 'would_match' | 'no_match' | 'excepted_by_unless' | 'other_language';
-
-export interface RuleTrace {
-  readonly id: string;
-  readonly outcome: RuleOutcome;
-  readonly detail: string;
-}
-
 export class RuleSet {
   static readonly empty = new RuleSet([]);
   readonly #rules: readonly CompiledRule[];
   readonly #index: PatternIndex;
   /** Positions of the rules whose patterns are regexes. */
   readonly #regexes: readonly number[];
+  readonly #regexSize: number;
   readonly #byId: ReadonlyMap<string, CompiledRule>;
 
   constructor(rules: readonly CompiledRule[]) {
     this.#rules = rules.toSorted((left, right) => compareRules(left.rule, right.rule));
     this.#index = new PatternIndex(this.#rules);
     this.#regexes = [...this.#rules.keys()].filter((position) => this.#rules[position]?.rule.match === 'regex');
+    this.#regexSize = this.#rules.reduce((total, compiled) => total + regexSizeOf(compiled), 0);
     this.#byId = new Map(this.#rules.map((compiled) => [compiled.rule.id, compiled]));
   }
 
@@ -65,35 +60,48 @@ export class RuleSet {
     return this.#byId.get(id);
   }
 
+  /** Steps of all compiled regexes: what bounds the cost of a text that no rule takes. */
+  get regexSize(): number {
+    return this.#regexSize;
+  }
+
   /** The first rule that matches, or undefined. `canonicalIntent` is what core's `canonicalText` answers. */
   decide(canonicalIntent: string): RuleDecision | undefined {
     if (this.#rules.length === 0 || canonicalIntent === '') return undefined;
     const text = foldApostrophes(canonicalIntent);
     const languages = languagesOf(text);
-    const found = this.#index.find(text);
-    let regex = 0;
-    for (const position of [...found, Number.POSITIVE_INFINITY]) {
-      for (; (this.#regexes[regex] ?? Number.POSITIVE_INFINITY) < position; regex++) {
-        const decision = this.#decisionOf(this.#regexes[regex], text, languages);
-        if (decision !== undefined) return decision;
-      }
-      const decision = this.#decisionOf(position, text, languages);
-      if (decision !== undefined) return decision;
+    let tried = 0;
+    let decision: RuleDecision | undefined;
+    for (const position of this.#candidates(text)) {
+      tried++;
+      decision = this.#decisionOf(position, text, languages);
+      if (decision !== undefined) break;
     }
-    return undefined;
+    publish('rules.evaluated', {
+      tried,
+      outcome: decision === undefined ? 'none' : decision.deny ? 'deny' : 'capability',
+    });
+    return decision;
   }
 
-  #decisionOf(
-    position: number | undefined,
-    text: string,
-    languages: ReturnType<typeof languagesOf>,
-  ): RuleDecision | undefined {
-    const compiled = this.#rules[position ?? -1];
+  /** Rules worth holding against the text, in the order tried: those of which a text pattern is found, and all regexes. */
+  *#candidates(text: string): Generator<number> {
+    let regex = 0;
+    for (const position of [...this.#index.find(text), Number.POSITIVE_INFINITY]) {
+      for (let next = this.#regexes[regex]; next !== undefined && next < position; next = this.#regexes[++regex])
+        yield next;
+      if (position !== Number.POSITIVE_INFINITY) yield position;
+    }
+  }
+
+  #decisionOf(position: number, text: string, languages: ReturnType<typeof languagesOf>): RuleDecision | undefined {
+    const compiled = this.#rules[position];
     if (compiled === undefined || !speaks(compiled, languages)) return undefined;
-    const pattern = patternIn(compiled, text);
-    if (pattern === undefined || exceptionIn(compiled, text) !== undefined) return undefined;
+    const fit = fitOf(compiled, text);
+    if (fit.kind !== 'fits') return undefined;
     const { rule, capability } = compiled;
-    return { rule, capability, deny: capability === null, requireScope: rule.requireScope ?? null, pattern };
+    const requireScope = rule.requireScope ?? null;
+    return { rule, capability, deny: capability === null, requireScope, pattern: fit.pattern.source };
   }
 
   /** What becomes of each rule, in the order tried. */
@@ -102,35 +110,9 @@ export class RuleSet {
     const languages = languagesOf(text);
     let isDecided = false;
     return this.#rules.map((compiled) => {
-      const trace = traceOf(compiled, text, languages, isDecided);
+      const trace = traceOf(compiled, text, { languages, isDecided });
       if (trace.outcome === 'decided') isDecided = true;
       return trace;
     });
   }
-}
-
-function traceOf(
-  compiled: CompiledRule,
-  text: string,
-  languages: ReturnType<typeof languagesOf>,
-  isDecided: boolean,
-): RuleTrace {
-  const { id, match } = compiled.rule;
-  if (!speaks(compiled, languages)) {
-    const spoken = [...languages].join(' and ') || 'neither zh nor en';
-    return {
-      id,
-      outcome: 'other_language',
-      detail: `for ${compiled.rule.languages?.join(', ')}; the text is ${spoken}`,
-    };
-  }
-  const pattern = patternIn(compiled, text);
-  if (pattern === undefined) return { id, outcome: 'no_match', detail: `no ${match} pattern is found` };
-  const found = `${match} ${JSON.stringify(pattern)}`;
-  const exception = exceptionIn(compiled, text);
-  if (exception !== undefined) {
-    return { id, outcome: 'excepted_by_unless', detail: `${found}, but unless ${JSON.stringify(exception)}` };
-  }
-  if (isDecided) return { id, outcome: 'would_match', detail: `${found}; an earlier rule decided` };
-  return { id, outcome: 'decided', detail: `${found} -> ${compiled.capability ?? 'deny'}` };
 }

@@ -16,6 +16,12 @@ const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 export type RuleLanguage = 'zh' | 'en';
 
+export interface TextSpan {
+  readonly start: number;
+  /** The first index behind. */
+  readonly end: number;
+}
+
 /** `text` may be canonical already: the same comes out. */
 export function ruleText(text: string): string {
   return canonicalText(text).replace(APOSTROPHES, "'");

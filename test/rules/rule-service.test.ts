@@ -145,8 +145,14 @@ describe('RuleService', () => {
       capability: 'finance.issue.invoice',
       deny: false,
       rules: [
-        { id: 'invoice', outcome: 'decided', detail: 'contains "开发票" -> finance.issue.invoice' },
-        { id: 'stop', outcome: 'no_match', detail: 'no contains pattern is found' },
+        {
+          id: 'invoice',
+          priority: 0,
+          outcome: 'decided',
+          detail: 'contains "开发票" -> finance.issue.invoice',
+          found: { pattern: '开发票', start: 3, end: 6, text: '开发票' },
+        },
+        { id: 'stop', priority: 0, outcome: 'no_match', detail: 'no contains pattern is found' },
       ],
     });
     expect(service.dryRun('HACK')).toMatchObject({ decidedBy: 'stop', capability: null, deny: true });

@@ -99,12 +99,32 @@ describe('RuleSet', () => {
       rule({ id: 'r4', patterns: ['开发票'], priority: 2 }),
       rule({ id: 'r5', patterns: ['需要'], deny: true, priority: 1 }),
     ]);
+    const found = (pattern: string, start: number) => ({ pattern, start, end: start + pattern.length, text: pattern });
     expect(set.explain('我需要开发票')).toEqual([
-      { id: 'r1', outcome: 'other_language', detail: 'for en; the text is zh' },
-      { id: 'r2', outcome: 'excepted_by_unless', detail: 'contains "发票", but unless "开发票"' },
-      { id: 'r3', outcome: 'no_match', detail: 'no contains pattern is found' },
-      { id: 'r4', outcome: 'decided', detail: 'contains "开发票" -> finance.issue.invoice' },
-      { id: 'r5', outcome: 'would_match', detail: 'contains "需要"; an earlier rule decided' },
+      { id: 'r1', priority: 5, outcome: 'other_language', detail: 'for en; the text is zh' },
+      {
+        id: 'r2',
+        priority: 4,
+        outcome: 'excepted_by_unless',
+        detail: 'contains "发票", but unless "开发票"',
+        found: found('发票', 4),
+        exception: found('开发票', 3),
+      },
+      { id: 'r3', priority: 3, outcome: 'no_match', detail: 'no contains pattern is found' },
+      {
+        id: 'r4',
+        priority: 2,
+        outcome: 'decided',
+        detail: 'contains "开发票" -> finance.issue.invoice',
+        found: found('开发票', 3),
+      },
+      {
+        id: 'r5',
+        priority: 1,
+        outcome: 'would_match',
+        detail: 'contains "需要"; an earlier rule decided',
+        found: found('需要', 1),
+      },
     ]);
   });
 
@@ -124,7 +144,7 @@ describe('RuleSet', () => {
   });
 
   it('decides by look-up as by holding each rule against the text', () => {
-    const piece = fc.constantFrom('a', 'ab', 'b', '票', '发票', '开', ' ', '+', '.', '3', '𠮷');
+    const piece = fc.constantFrom('a', 'ab', 'b', '票', '发票', '开', ' ', '+', '.', '3', '𠮷', '不', ' not ', '别');
     const text = fc.array(piece, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
     const pattern = text.filter((one) => one.trim() !== '');
     const ruleBody = fc.record({
@@ -132,6 +152,7 @@ describe('RuleSet', () => {
       match: fc.constantFrom('exact', 'prefix', 'contains'),
       patterns: fc.array(pattern, { minLength: 1, maxLength: 3 }),
       unless: fc.array(pattern, { maxLength: 1 }),
+      negation: fc.constantFrom('ignore', 'except'),
     });
     const regex = fc.record({
       priority: fc.nat(2),
