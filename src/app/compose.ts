@@ -22,6 +22,8 @@ import {
 import { IndexBuilder, LayeredIndex, VersionStore } from '../vector-index/index.ts';
 import type { Config } from './config.ts';
 
+const MODEL_STOP_MS = 1_000;
+
 /** What a test may put in the place of the real part. */
 export interface Substitutes {
   readonly clock?: Clock;
@@ -165,6 +167,8 @@ function createEmbedder(config: Config, clock: Clock): ComposedEmbedder {
     model: modelById(config.model.id),
     ...(config.model.path === null ? {} : { modelsPath: config.model.path }),
     clock,
+    // Requests have ended by then: nobody waits for what is still in the queue.
+    stopTimeoutMs: MODEL_STOP_MS,
     ...limits,
   });
   return {

@@ -23,8 +23,16 @@ export interface RunningService {
 
 export const SERVICE_VERSION: string = readVersion();
 
-/** Resolves when the service is ready. Errors: AR_ERR_STORE_*, AR_ERR_INVALID_CONFIG; nothing is left running then. */
-export async function startService(config: Config, substitutes: Substitutes = {}): Promise<RunningService> {
+/**
+ * Resolves when the service is ready, or early (and not ready) when `signal` aborts: somebody wants to stop it
+ * while the model loads. Errors: AR_ERR_STORE_*, AR_ERR_INVALID_CONFIG;
+ * nothing is left running then.
+ */
+export async function startService(
+  config: Config,
+  substitutes: Substitutes = {},
+  signal?: AbortSignal,
+): Promise<RunningService> {
   const stops: (() => void | Promise<void>)[] = [];
   const undo = async (): Promise<void> => {
     for (const stop of stops.reverse()) {
@@ -42,13 +50,20 @@ export async function startService(config: Config, substitutes: Substitutes = {}
     const modelStarted = startModel(parts, stops);
     await loadState(parts, stops);
     const { server, phase } = await listen(parts, stops);
-    await modelStarted;
-    phase.ready = true;
+    await Promise.race([modelStarted, abortOf(signal)]);
+    phase.ready = signal?.aborted !== true;
     return runningService(parts, server, undo);
   } catch (error) {
     await undo();
     throw error;
   }
+}
+
+function abortOf(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 function startModel({ embedder, indexer, rebuilder }: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
@@ -92,8 +107,17 @@ async function listen(
     },
   );
   const server = await startHttpServer(app, { host: config.http.host, port: config.http.port });
-  stops.push(() => server.stop(config.http.stopTimeoutMs));
+  stops.push(() => stopServer(parts, server));
   return { server, phase };
+}
+
+/** Registrations get half of the time for their texts: one that waits for thousands must not hold up the stop. */
+async function stopServer({ config, clock, embedder }: Parts, server: HttpServer): Promise<void> {
+  const graceMs = config.http.stopTimeoutMs;
+  const cancel = clock.schedule(graceMs / 2, () => embedder.stopDocuments());
+  await server.stop(graceMs);
+  cancel();
+  embedder.stopDocuments();
 }
 
 function collectorsOf({ registry, embedder, vectors, waitingTexts }: Parts): MetricCollectors {

@@ -82,6 +82,13 @@ export class BatchQueue {
     for (const waiting of batch) this.#release(waiting)?.reject(error);
   }
 
+  /** Gives up what waits in one lane; what runs goes on. */
+  rejectWaiting(kind: TextKind, error: unknown): void {
+    const waiting = [...this.#lanes[kind]];
+    this.#lanes[kind].clear();
+    this.reject(waiting, error);
+  }
+
   /** Gives up everything that waits or runs. */
   rejectAll(error: unknown): void {
     this.reject([...this.#entries.values()], error);

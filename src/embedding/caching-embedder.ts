@@ -46,6 +46,10 @@ export class CachingEmbedder implements Embedder {
     return this.#inner.start();
   }
 
+  stopDocuments(): void {
+    this.#inner.stopDocuments();
+  }
+
   stop(): Promise<void> {
     return this.#inner.stop();
   }

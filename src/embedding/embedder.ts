@@ -31,6 +31,8 @@ export interface Embedder {
   embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]>;
   /** Loads and warms the model. Never throws: a model that cannot load leaves `health` degraded and heals by itself. */
   start(): Promise<void>;
+  /** Refuses new and waiting documents with AR_ERR_STOPPING; queries go on. The first step of a graceful stop. */
+  stopDocuments(): void;
   /** Refuses new work, lets running work end, then frees the model. */
   stop(): Promise<void>;
   /** Called on every change of `health`; the returned function stops that. */

@@ -17,6 +17,7 @@ export class HashEmbedder implements Embedder {
   readonly #listeners = new Set<(health: EmbedderHealth) => void>();
   #health: EmbedderHealth = { state: 'starting' };
   #embeddedTexts = 0;
+  #areDocumentsStopped = false;
 
   constructor({ dimensions = 384 }: HashEmbedderOptions = {}) {
     const fingerprint = createHash('sha256').update(`agent-reach hash embedder 1, ${dimensions}`).digest('hex');
@@ -32,8 +33,9 @@ export class HashEmbedder implements Embedder {
     return this.#embeddedTexts;
   }
 
-  async embed(texts: readonly string[], _options: { readonly kind: TextKind }): Promise<Float32Array[]> {
+  async embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]> {
     const health = this.#health;
+    if (options.kind === 'document' && this.#areDocumentsStopped) throw new AgentReachError('AR_ERR_STOPPING');
     if (health.state === 'stopped') throw new AgentReachError('AR_ERR_STOPPING');
     if (health.state === 'starting') throw new AgentReachError('AR_ERR_NOT_READY');
     if (health.state === 'degraded') throw new AgentReachError('AR_ERR_MODEL_UNUSABLE', { detail: health.reason });
@@ -43,6 +45,10 @@ export class HashEmbedder implements Embedder {
 
   async start(): Promise<void> {
     if (this.#health.state === 'starting') this.#setHealth({ state: 'ready' });
+  }
+
+  stopDocuments(): void {
+    this.#areDocumentsStopped = true;
   }
 
   async stop(): Promise<void> {

@@ -59,6 +59,7 @@ export class TransformersEmbedder implements Embedder {
   readonly #listeners = new Set<(health: EmbedderHealth) => void>();
   #isStarted = false;
   #isPumpDue = false;
+  #areDocumentsStopped = false;
   #stopped: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
@@ -90,6 +91,7 @@ export class TransformersEmbedder implements Embedder {
 
   async embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]> {
     this.#refuseUnlessServing();
+    if (options.kind === 'document' && this.#areDocumentsStopped) throw new AgentReachError('AR_ERR_STOPPING');
     if (texts.length === 0) return [];
     const { model } = this.#options;
     const prefix = model.prefixes[options.kind];
@@ -105,6 +107,11 @@ export class TransformersEmbedder implements Embedder {
       publish('embedding.state', { state: 'starting', reason: null });
     }
     return this.#host.start();
+  }
+
+  stopDocuments(): void {
+    this.#areDocumentsStopped = true;
+    this.#queue.rejectWaiting('document', new AgentReachError('AR_ERR_STOPPING'));
   }
 
   stop(): Promise<void> {

@@ -78,6 +78,15 @@ export function embedderContract(name: string, makeEmbedder: () => Embedder): vo
       expect((await Promise.all(calls)).every(([vector]) => vector?.length === embedder.info.dimensions)).toBe(true);
     });
 
+    it('gives up documents first, and goes on with queries', async () => {
+      const other = makeEmbedder();
+      await other.start();
+      other.stopDocuments();
+      await expect(other.embed(['a text'], { kind: 'document' })).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
+      expect(await other.embed(['a query'], { kind: 'query' })).toHaveLength(1);
+      await other.stop();
+    });
+
     it('refuses before its start and after its stop, and tells each change of health once', async () => {
       const other = makeEmbedder();
       const states: string[] = [];

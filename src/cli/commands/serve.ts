@@ -33,7 +33,9 @@ async function serve(config: Config, output: ConsoleOutput): Promise<void> {
   // Listening before the start: a signal while the model loads must not kill half a start.
   const stopSignal = firstSignal(output, config.http.stopTimeoutMs + FLUSH_MS);
   const { startService } = await import('../../app/index.ts');
-  const service = await startService(config);
+  const stopping = new AbortController();
+  void stopSignal.then(() => stopping.abort());
+  const service = await startService(config, {}, stopping.signal);
   const url = `http://${service.host.includes(':') ? `[${service.host}]` : service.host}:${service.port}`;
   output.answer({ url, host: service.host, port: service.port, dataDir: config.data.dir }, () =>
     output.line(`agent-reach is ready at ${url} (data in ${config.data.dir})`),
