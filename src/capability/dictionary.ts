@@ -46,6 +46,11 @@ export interface Registrant {
   readonly now: number;
 }
 
+/**
+ * Proposals that wait for an operator, in one namespace. Each is stored for good, so that an unbounded list would let
+ * refused registrations fill memory and disk; a name beyond it is refused all the same, but not filed.
+ */
+export const MAX_PROPOSALS = 10_000;
 /** Suggestions cost a pass over the dictionary each; a refusal looks them up for its first names only. */
 const MAX_SUGGESTED_FOR = 4;
 
@@ -111,7 +116,8 @@ export class CapabilityDictionary {
 
   /**
    * Decides on the names of one registration, all or none. A refusal (curated mode only) carries
-   * AR_ERR_CAPABILITY_NOT_APPROVED or AR_ERR_CAPABILITY_DEPRECATED and the proposals to store all the same.
+   * AR_ERR_CAPABILITY_NOT_APPROVED or AR_ERR_CAPABILITY_DEPRECATED and the proposals to store all the same, MAX_PROPOSALS in
+   * all at most.
    */
   admit(definitions: readonly CapabilityDefinition[], registrant: Registrant): Admission {
     const entries: DictionaryEntry[] = [];
@@ -119,9 +125,12 @@ export class CapabilityDictionary {
     const refusals: Refusal[] = [];
     const proposed: DictionaryEntry[] = [];
     const known = this.names(registrant.namespace);
+    let room = this.mode === 'curated' ? MAX_PROPOSALS - this.#proposals(registrant.namespace) : 0;
     for (const [index, definition] of definitions.entries()) {
       const old = this.get(registrant.namespace, definition.name);
-      const refusal = this.mode === 'curated' ? this.#refusalOf(definition.name, old, index, known) : undefined;
+      const isFiled = old !== undefined || room > 0;
+      const refusal =
+        this.mode === 'curated' ? this.#refusalOf(definition.name, old, { index, known, isFiled }) : undefined;
       if (refusal === undefined) {
         const entry = admitted(definition, old, registrant);
         if (entry !== old) entries.push(entry);
@@ -129,7 +138,9 @@ export class CapabilityDictionary {
         continue;
       }
       refusals.push(refusal);
-      if (old === undefined) proposed.push({ ...newEntry(definition, registrant), status: 'proposed' });
+      if (old !== undefined || !isFiled) continue;
+      room -= 1;
+      proposed.push({ ...newEntry(definition, registrant), status: 'proposed' });
     }
     return refusals.length === 0 ? { ok: true, entries, warnings } : { ok: false, proposed, error: errorOf(refusals) };
   }
@@ -202,8 +213,7 @@ export class CapabilityDictionary {
   #refusalOf(
     name: CapabilityName,
     old: DictionaryEntry | undefined,
-    index: number,
-    known: readonly string[],
+    { index, known, isFiled }: { readonly index: number; readonly known: readonly string[]; readonly isFiled: boolean },
   ): Refusal | undefined {
     if (old?.status === 'active') return undefined;
     const path = `capabilities[${index}]`;
@@ -212,9 +222,16 @@ export class CapabilityDictionary {
       const message = use === null ? `${name} is deprecated` : `${name} is deprecated; use ${use}`;
       return { issue: { path, message }, isDeprecated: true, suggestions: use === null ? [] : [use] };
     }
-    const message = `${name} is not approved; it is filed as proposed`;
+    const filing = isFiled ? 'it is filed as proposed' : `${MAX_PROPOSALS} proposals wait already, so it is not filed`;
+    const message = `${name} is not approved; ${filing}`;
     const suggestions = index < MAX_SUGGESTED_FOR ? suggestNames(name, known) : [];
     return { issue: { path, message }, isDeprecated: false, suggestions };
+  }
+
+  #proposals(namespace: string): number {
+    let count = 0;
+    for (const entry of this.#byNamespace.get(namespace)?.values() ?? []) if (entry.status === 'proposed') count += 1;
+    return count;
   }
 
   #warningsOf(entry: DictionaryEntry, known: readonly string[]): Warning[] {

@@ -188,11 +188,12 @@ export class AgentRegistry {
     const { dictionary } = this.#parts;
     // Agents have no such ids, so that the lane is the entry's own.
     return this.#writer.inTurn(`/${namespace}/${name}`, async () => {
+      const old = dictionary.get(namespace, name);
       const entry = dictionary.update(namespace, name, update);
-      await this.#writer.commitUpdate(entry);
-      this.#ledger.applyEntries([entry]);
-      this.#ledger.tellCapability('capability.updated', entry, null);
-      return this.#capabilities.view(entry);
+      const stored = await this.#writer.commitUpdate(old, entry);
+      this.#ledger.applyEntries(stored);
+      for (const one of stored) this.#ledger.tellCapability('capability.updated', one, null);
+      return this.#capabilities.view(stored[0] ?? entry);
     });
   }
 

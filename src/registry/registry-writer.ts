@@ -1,7 +1,7 @@
 /**
  * The registry's way to the store. Changes of one agent are made one after another; those of different agents go side
- * by side and share a flush. Dictionary entries on their way to the store are remembered, so that two first
- * registrations of one name cannot undo each other's word.
+ * by side and share a flush. Dictionary entries on their way to the store are remembered, so that registrations and an
+ * operator's update of one name cannot undo each other's word.
  */
 import type { DictionaryEntry } from '../capability/index.ts';
 import { type AgentId, AgentReachError, errorText, log } from '../core/index.ts';
@@ -34,9 +34,10 @@ export class RegistryWriter {
     return this.#withEntries(entries, (joined) => this.#store.commit({ putAgents: [record], putEntries: joined }));
   }
 
-  /** Stores an operator's word as it is. */
-  async commitUpdate(entry: DictionaryEntry): Promise<void> {
-    await this.#store.commit({ putEntries: [entry] });
+  /** Stores what an operator made of `old`; answers it as stored, with the word of a registration in flight. */
+  async commitUpdate(old: DictionaryEntry | undefined, entry: DictionaryEntry): Promise<readonly DictionaryEntry[]> {
+    const commit = (joined: readonly DictionaryEntry[]) => this.#store.commit({ putEntries: joined });
+    return this.#withEntries([entry], commit, (other) => ({ ...other, ...changesOf(old, entry) }));
   }
 
   /** Stores proposals; answers them as stored. */
@@ -71,11 +72,12 @@ export class RegistryWriter {
   async #withEntries(
     entries: readonly DictionaryEntry[],
     commit: (joined: readonly DictionaryEntry[]) => Promise<void>,
+    join: (other: DictionaryEntry) => DictionaryEntry = (other) => other,
   ): Promise<readonly DictionaryEntry[]> {
     const joined = entries.map((entry) => {
       const key = capabilityKey(entry.namespace, entry.name);
       const other = this.#entriesInFlight.get(key);
-      const one = other === undefined ? entry : { ...other, sensitive: other.sensitive || entry.sensitive };
+      const one = other === undefined ? entry : { ...join(other), sensitive: other.sensitive || entry.sensitive };
       this.#entriesInFlight.set(key, one);
       return one;
     });
@@ -89,4 +91,14 @@ export class RegistryWriter {
       }
     }
   }
+}
+
+/** What the operator said; the rest stays as whoever is in flight has it. */
+function changesOf(old: DictionaryEntry | undefined, entry: DictionaryEntry): Partial<DictionaryEntry> {
+  const { status, replacedBy, description } = entry;
+  const isStatusNew = status !== old?.status || replacedBy !== old.replacedBy;
+  return {
+    ...(isStatusNew ? { status, replacedBy } : {}),
+    ...(description === old?.description ? {} : { description }),
+  };
 }

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type CapabilityDefinition, readDefinitions } from '../../src/capability/capability-definition.ts';
-import { type Admission, CapabilityDictionary, type DictionaryMode } from '../../src/capability/dictionary.ts';
+import {
+  type Admission,
+  CapabilityDictionary,
+  type DictionaryMode,
+  MAX_PROPOSALS,
+} from '../../src/capability/dictionary.ts';
 import type { CapabilityInput } from '../../src/contract/index.ts';
 
 const REGISTRANT = { namespace: 'default', agentId: 'weather-1', now: 1_000 };
@@ -101,6 +106,24 @@ describe('an open dictionary', () => {
 });
 
 describe('a curated dictionary', () => {
+  it('files no more proposals of one namespace than wait at most, and refuses the rest all the same', () => {
+    const dictionary = new CapabilityDictionary('curated');
+    const propose = (from: number, to: number, namespace = 'default') => {
+      const names = Array.from({ length: to - from }, (_, i) => `bulk.run.task_${from + i}`);
+      const { proposed, error } = refused(dictionary.admit(define(...names), { ...REGISTRANT, namespace }));
+      dictionary.apply(proposed);
+      return { filed: proposed.length, code: error.code, last: error.issues.at(-1)?.message };
+    };
+    expect(propose(0, MAX_PROPOSALS - 1).filed).toBe(MAX_PROPOSALS - 1);
+    const over = propose(MAX_PROPOSALS - 1, MAX_PROPOSALS + 4);
+    expect(over).toMatchObject({ filed: 1, code: 'AR_ERR_CAPABILITY_NOT_APPROVED' });
+    expect(over.last).toContain('not filed');
+    expect(propose(MAX_PROPOSALS + 10, MAX_PROPOSALS + 11).filed).toBe(0);
+    expect(propose(0, 1).last).toContain('is filed as proposed');
+    expect(propose(0, 1, 'other').filed).toBe(1);
+    expect(dictionary.list({ status: 'proposed', namespace: 'default' })).toHaveLength(MAX_PROPOSALS);
+  });
+
   it('takes approved names', () => {
     const dictionary = dictionaryWith('curated', 'weather.query.city');
     expect(accepted(dictionary.admit(define('weather.query.city'), REGISTRANT)).entries).toEqual([]);

@@ -221,6 +221,25 @@ describe('an operator on a capability', () => {
     expect(bench.events.at(-1)).toMatchObject({ type: 'capability.updated', capability: CITY });
   });
 
+  test.each(['registration first', 'update first'])('and a registration keep each other’s word: %s', async (order) => {
+    const bench = makeBench();
+    await bench.registry.register(registrationOf('a'));
+    const release = bench.store.hold();
+    const register = () =>
+      bench.registry.register(registrationOf('b', { capabilities: [{ name: CITY, sensitive: true }] }));
+    const update = () => bench.registry.updateCapability('default', CITY, { description: 'by hand' });
+    const changes: Promise<unknown>[] = [];
+    for (const change of order === 'update first' ? [update, register] : [register, update]) {
+      changes.push(change());
+      await settle();
+    }
+    release();
+    await Promise.all(changes);
+    const both = { name: CITY, status: 'active', sensitive: true, description: 'by hand' };
+    expect((await bench.store.load()).entries).toMatchObject([both]);
+    expect(bench.dictionary.get('default', CITY)).toMatchObject(both);
+  });
+
   test('is told which name was probably meant', () => {
     const bench = makeBench();
     expect(() => bench.registry.capability('default', CITY)).toThrow(
