@@ -28,6 +28,7 @@ export class LmdbStore implements KeyValueStore {
   readonly #tables: ReadonlyMap<TableName, Table>;
   readonly #lock: DirectoryLock;
   #closing: Promise<void> | undefined;
+  #isClaimDue = false;
 
   private constructor(
     environment: RootDatabase<Buffer, string>,
@@ -77,14 +78,17 @@ export class LmdbStore implements KeyValueStore {
   async commit(writes: readonly TableWrite[]): Promise<void> {
     this.#assertOpen();
     assertStorable(writes);
+    this.#claimCommits();
     try {
-      await this.#environment.batch(() => {
+      const committed = this.#environment.batch(() => {
         for (const { table, key, value } of writes) {
           // Inside a batch lmdb answers these with one settled promise; the batch's own promise tells the outcome.
           if (value === null) void this.#table(table).remove(key);
           else void this.#table(table).put(key, asBuffer(value));
         }
       });
+      this.#claimAtTurnEnd();
+      await committed;
     } catch (error) {
       throw storeUnavailable(`lmdb could not commit: ${await commitFailure(error)}`, error);
     }
@@ -97,6 +101,25 @@ export class LmdbStore implements KeyValueStore {
       await this.#lock.release();
     })();
     return this.#closing;
+  }
+
+  /**
+   * lmdb opens each turn of the loop with a write of its own, whose promise it keeps to itself: on a full disk that one
+   * rejects too and, unseen, would end the process. Claimed here, it is ours: at the end of the turn, where it is made,
+   * and before the next write, which replaces it.
+   */
+  #claimCommits(): void {
+    this.#environment.committed.then(ignore, ignore);
+  }
+
+  /** To be called after a write, which asks for lmdb's own end of the turn: immediates run in order. */
+  #claimAtTurnEnd(): void {
+    if (this.#isClaimDue) return;
+    this.#isClaimDue = true;
+    setImmediate(() => {
+      this.#isClaimDue = false;
+      this.#claimCommits();
+    });
   }
 
   #read<T>(table: TableName, read: (rows: Table) => T): T {
@@ -166,6 +189,8 @@ function openTables(environment: RootDatabase<Buffer, string>): ReadonlyMap<Tabl
     TABLES.map((name) => [name, environment.openDB<Buffer, string>({ name, encoding: 'binary' })] as const),
   );
 }
+
+function ignore(): void {}
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
