@@ -47,7 +47,7 @@ export const tagsField = z
 export const MAX_METADATA_BYTES = 16_384;
 export const metadataField = z
   .record(keyField, z.unknown())
-  .refine((metadata) => JSON.stringify(metadata).length <= MAX_METADATA_BYTES, {
+  .refine((metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES, {
     message: `at most ${MAX_METADATA_BYTES} bytes as JSON`,
   });
 

@@ -1,7 +1,7 @@
 /**
  * The one error table. Every failure that leaves a room is an `AgentReachError` with a code from here; faces turn it
  * into a problem response (RFC 9457) by looking the code up, never by `if`. Codes are never renamed and a retired
- * code is never used again. `test/core/errors.test.ts` holds this table and the README's list together.
+ * code is never used again. `test/architecture.test.ts` holds this table and the README's list together.
  */
 export interface ErrorDefinition {
   readonly status: number;
