@@ -113,5 +113,7 @@ function entry(name: CapabilityName, firstOwner: string, firstSeenAt: number): D
     replacedBy: null,
     sensitive: false,
     description: null,
+    examples: [],
+    revision: 0,
   };
 }

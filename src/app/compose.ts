@@ -8,11 +8,12 @@ import { type Clock, log, systemClock } from '../core/index.ts';
 import { CachingEmbedder, type Embedder, modelById, TransformersEmbedder } from '../embedding/index.ts';
 import { EventBus } from '../events/index.ts';
 import { Bm25Index } from '../lexical-index/index.ts';
-import { AgentRegistry } from '../registry/index.ts';
+import { AgentRegistry, FeedbackBook } from '../registry/index.ts';
 import { CapabilityIndexer, IndexRebuilder, Router, type RoutingOptions } from '../routing/index.ts';
 import { RuleService } from '../rules/index.ts';
 import {
   KeyValueAgentStore,
+  KeyValueFeedbackStore,
   KeyValueRuleStore,
   type KeyValueStore,
   KeyValueVectorStore,
@@ -47,6 +48,7 @@ export interface Parts {
   readonly rebuilder: IndexRebuilder;
   readonly registry: AgentRegistry;
   readonly rules: RuleService;
+  readonly feedback: FeedbackBook;
   readonly router: Router;
 }
 
@@ -120,6 +122,12 @@ async function wire(
     bus: new EventBus(),
     options: config.registry,
   });
+  const feedback = new FeedbackBook({
+    clock,
+    store: new KeyValueFeedbackStore(store),
+    dictionary,
+    addExample: (namespace, name, example) => registry.addExample(namespace, name, example),
+  });
   const rules = new RuleService({
     clock,
     store: new KeyValueRuleStore(store),
@@ -151,6 +159,7 @@ async function wire(
     rebuilder,
     registry,
     rules,
+    feedback,
     router,
   };
 }

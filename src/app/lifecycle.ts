@@ -74,10 +74,15 @@ function startModel({ embedder, indexer, rebuilder }: Parts, stops: (() => void 
 }
 
 /** From the store into memory; vectors come from the index version on disk, else from the store, else are embedded. */
-async function loadState({ registry, rules, indexer }: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
+async function loadState(
+  { registry, rules, feedback, indexer }: Parts,
+  stops: (() => void | Promise<void>)[],
+): Promise<void> {
   stops.push(() => registry.stop());
+  stops.push(() => feedback.stop());
   await rules.load();
   await registry.load();
+  await feedback.load();
   await indexer.start();
 }
 
@@ -85,7 +90,7 @@ async function listen(
   parts: Parts,
   stops: (() => void | Promise<void>)[],
 ): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
-  const { config, clock, registry, rules, router, rebuilder } = parts;
+  const { config, clock, registry, rules, feedback, router, rebuilder } = parts;
   const phase = { ready: false };
   const metrics = startMetrics({ collectors: collectorsOf(parts) });
   stops.push(() => metrics.stop());
@@ -93,6 +98,7 @@ async function listen(
     {
       registry,
       rules,
+      feedback,
       routing: router,
       index: rebuilder,
       metricsText: () => metrics.text(),

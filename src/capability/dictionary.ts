@@ -3,8 +3,8 @@
  * only and files the others as proposed. Synchronous and without a store: each decision answers the entries that the
  * caller must store, and nothing here changes until they come back through `apply`.
  */
-import type { CapabilityUpdate, Warning } from '../contract/index.ts';
-import { AgentReachError, type CapabilityName, type ErrorIssue } from '../core/index.ts';
+import { type CapabilityUpdate, MAX_OPERATOR_EXAMPLES, type Warning } from '../contract/index.ts';
+import { AgentReachError, type CapabilityName, canonicalText, type ErrorIssue, hasWords } from '../core/index.ts';
 import type { CapabilityDefinition } from './capability-definition.ts';
 import { parseCapabilityName, segmentsOf } from './capability-name.ts';
 import { nearDuplicateNames } from './name-lint.ts';
@@ -26,6 +26,9 @@ export interface DictionaryEntry {
   readonly sensitive: boolean;
   /** The operator's own words, beside those of the agents. */
   readonly description: string | null;
+  readonly examples: readonly string[];
+  /** Rises with each word of an operator; 0 while only agents spoke. */
+  readonly revision: number;
 }
 
 /** `entries` and `proposed` are new or changed and not yet in memory: store them, then `apply` them. */
@@ -167,6 +170,8 @@ export class CapabilityDictionary {
       replacedBy: this.#successorOf(old, status, update.replacedBy),
       sensitive: update.sensitive ?? old.sensitive,
       description: description === undefined ? old.description : description === '' ? null : description,
+      examples: update.examples === undefined ? old.examples : readExamples(update.examples),
+      revision: old.revision + 1,
     };
   }
 
@@ -259,7 +264,25 @@ function newEntry(definition: CapabilityDefinition, registrant: Registrant): Dic
     replacedBy: null,
     sensitive: definition.sensitive,
     description: null,
+    examples: [],
+    revision: 0,
   };
+}
+
+/** Trimmed, the first of those with one canonical form. Error: AR_ERR_INVALID_REQUEST. */
+function readExamples(examples: readonly string[]): string[] {
+  const kept = new Map<string, string>();
+  for (const [index, example] of examples.entries()) {
+    const canonical = canonicalText(example);
+    if (!hasWords(canonical)) throw invalidExamples(`examples[${index}]`, 'holds no letter or digit');
+    if (!kept.has(canonical)) kept.set(canonical, example.trim());
+  }
+  if (kept.size <= MAX_OPERATOR_EXAMPLES) return [...kept.values()];
+  throw invalidExamples('examples', `an operator may give at most ${MAX_OPERATOR_EXAMPLES} to one capability`);
+}
+
+function invalidExamples(path: string, message: string): AgentReachError {
+  return new AgentReachError('AR_ERR_INVALID_REQUEST', { detail: `${path}: ${message}`, issues: [{ path, message }] });
 }
 
 /** The same object when the registration changes nothing, so that nothing is stored. */

@@ -31,6 +31,7 @@ export function unionMeaning(
   const examples: string[] = [];
   let sensitive = entry?.sensitive ?? false;
   if (entry !== undefined && entry.description !== null) descriptions.push(entry.description);
+  if (entry !== undefined) examples.push(...entry.examples);
   for (const definition of definitions) {
     if (definition.description !== null) descriptions.push(definition.description);
     aliases.push(...definition.aliases);

@@ -7,6 +7,7 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { addAgentsCommand } from './commands/agents.ts';
 import { addCapabilitiesCommand } from './commands/capabilities.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addFeedbackCommand } from './commands/feedback.ts';
 import { addIndexCommand } from './commands/index-versions.ts';
 import { addRegisterCommand } from './commands/register.ts';
 import { addRouteCommand } from './commands/route.ts';
@@ -32,6 +33,7 @@ addAgentsCommand(program);
 addCapabilitiesCommand(program);
 addRulesCommand(program);
 addIndexCommand(program);
+addFeedbackCommand(program);
 addConfigCommand(program);
 addVersionCommand(program);
 

@@ -2,11 +2,16 @@
 import { z } from 'zod';
 import { capabilityNameField, cursorField, label, namespaceField, pageLimitField, text } from './fields.ts';
 
+export const MAX_EXAMPLE_LENGTH = 500;
+/** Each is embedded and searched: more would crowd the other capabilities out of the nearest texts. */
+export const MAX_OPERATOR_EXAMPLES = 64;
+const exampleField = text(MAX_EXAMPLE_LENGTH, 1);
+
 export const capabilityObjectSchema = z
   .strictObject({
     name: capabilityNameField,
     description: text(2_000).optional(),
-    examples: z.array(text(500, 1)).max(32).optional(),
+    examples: z.array(exampleField).max(32).optional(),
     aliases: z.array(label(128)).max(32).optional(),
     sensitive: z.boolean().optional(),
     inputSchema: z.union([z.boolean(), z.record(z.string(), z.unknown())]).optional(),
@@ -41,6 +46,10 @@ export const capabilityViewSchema = z
     descriptions: z.array(z.string()),
     aliases: z.array(z.string()),
     examples: z.array(z.string()),
+    /** Those of `examples` that an operator gave or approved. */
+    operatorExamples: z.array(z.string()),
+    /** Rises with each word of an operator. */
+    revision: z.int(),
     /** Registered agents, whatever their state. */
     agents: z.int(),
     /** Agents that could be routed to now. */
@@ -65,13 +74,15 @@ export const capabilityPageSchema = z
   .meta({ id: 'CapabilityPage' });
 export type CapabilityPage = z.infer<typeof capabilityPageSchema>;
 
-/** An operator's word on a name: approve a proposed one, deprecate, or clear `sensitive`. */
+/** An operator's word on a name: approve a proposed one, deprecate, clear `sensitive`, describe it. */
 export const capabilityUpdateSchema = z
   .strictObject({
     status: dictionaryStatusSchema.optional(),
     replacedBy: capabilityNameField.nullable().optional(),
     sensitive: z.boolean().optional(),
     description: text(2_000).optional(),
+    /** In place of the examples that operators gave before; those of agents stay. */
+    examples: z.array(exampleField).max(MAX_OPERATOR_EXAMPLES).optional(),
   })
   .meta({ id: 'CapabilityUpdate', example: { status: 'active' } });
 export type CapabilityUpdate = z.infer<typeof capabilityUpdateSchema>;

@@ -39,7 +39,22 @@ export {
   dictionaryStatusSchema,
   type ListCapabilitiesQuery,
   listCapabilitiesQuerySchema,
+  MAX_EXAMPLE_LENGTH,
+  MAX_OPERATOR_EXAMPLES,
 } from './capability.ts';
+export {
+  type Feedback,
+  type FeedbackPage,
+  type FeedbackQuery,
+  type FeedbackReport,
+  type FeedbackStatus,
+  feedbackIdField,
+  feedbackPageSchema,
+  feedbackReportSchema,
+  feedbackSchema,
+  feedbackStatusSchema,
+  listFeedbackQuerySchema,
+} from './feedback.ts';
 export {
   agentIdField,
   capabilityNameField,

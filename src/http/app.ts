@@ -9,11 +9,13 @@ import type { Endpoint } from './endpoint.ts';
 import { createHandler, createNotFoundHandler, pathPattern, type RunnerContext } from './endpoint-runner.ts';
 import { registerEndpoints, writeDocument } from './openapi-document.ts';
 import { problemReply } from './problem-response.ts';
+import { RecentIntents } from './recent-intents.ts';
 import { toResponse } from './reply.ts';
 import { requestIdFrom } from './request-input.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { capabilityEndpoints } from './routes/capabilities.ts';
 import { docsEndpoints } from './routes/docs.ts';
+import { feedbackEndpoints } from './routes/feedback.ts';
 import { indexEndpoints } from './routes/index-versions.ts';
 import { routingEndpoints } from './routes/routing.ts';
 import { ruleEndpoints } from './routes/rules.ts';
@@ -53,11 +55,13 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
     isStopping: () => isStopping,
   };
   const document = (): object => writeDocument(app, services.version);
+  const recent = new RecentIntents(clock);
   const endpoints: readonly Endpoint[] = [
-    ...routingEndpoints(services.routing),
+    ...routingEndpoints(services.routing, recent),
     ...agentEndpoints(services.registry),
     ...capabilityEndpoints(services.registry),
     ...ruleEndpoints(services.rules),
+    ...feedbackEndpoints(services.feedback, recent),
     ...indexEndpoints(services.index),
     ...serviceEndpoints(services, {
       clock,

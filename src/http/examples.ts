@@ -73,6 +73,8 @@ export const CAPABILITY_VIEW = {
   descriptions: ['Weather forecast for a city'],
   aliases: [],
   examples: ['will it rain tomorrow', '明天杭州会下雨吗'],
+  operatorExamples: ['明天杭州会下雨吗'],
+  revision: 1,
   agents: 2,
   routableAgents: 2,
   firstSeenAt: '2026-01-01T00:00:00.000Z',
@@ -107,6 +109,24 @@ export const ROUTE_REPLY = {
   registryEpoch: 12,
   cache: 'miss',
   timings: { embed: 3.4, recall: 0.2, total: 3.9 },
+} as const;
+
+export const FEEDBACK_REPORT = { intent: '外面要带伞吗', correct: 'weather.query.city' } as const;
+
+export const FEEDBACK = {
+  id: 'fb_12',
+  status: 'pending',
+  namespace: 'default',
+  intent: '外面要带伞吗',
+  correct: 'weather.query.city',
+  answered: null,
+  requestId: null,
+  reports: 1,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  createdBy: 'web',
+  decidedAt: null,
+  decidedBy: null,
+  effect: null,
 } as const;
 
 export const RULE = {

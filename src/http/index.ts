@@ -5,6 +5,8 @@ export { type HttpServer, type ServerOptions, startHttpServer } from './server.t
 export type {
   AgentDirectory,
   CapabilityDirectory,
+  FeedbackDesk,
+  FeedbackWord,
   HttpCaller,
   HttpServices,
   MaybePromise,

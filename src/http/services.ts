@@ -9,6 +9,9 @@ import type {
   CapabilityUpdate,
   CapabilityView,
   DryRunReply,
+  Feedback,
+  FeedbackPage,
+  FeedbackQuery,
   Heartbeat,
   HeartbeatReply,
   ListAgentsQuery,
@@ -68,9 +71,26 @@ export interface RuleBook {
   history(limit: number): Promise<readonly RuleSetVersion[]>;
 }
 
+/** An intent and what it really meant. */
+export interface FeedbackWord {
+  readonly intent: string;
+  readonly namespace: string;
+  readonly correct: string | null;
+  readonly answered: string | null;
+  readonly requestId: string | null;
+}
+
+export interface FeedbackDesk {
+  report(word: FeedbackWord, by: string): Promise<{ readonly feedback: Feedback; readonly created: boolean }>;
+  list(query: FeedbackQuery): MaybePromise<FeedbackPage>;
+  approve(id: string, by: string): Promise<Feedback>;
+  reject(id: string, by: string): Promise<Feedback>;
+}
+
 export interface HttpServices {
   readonly registry: AgentDirectory & CapabilityDirectory;
   readonly rules: RuleBook;
+  readonly feedback: FeedbackDesk;
   readonly routing: RoutingService;
   readonly index: Pick<IndexService, 'rebuild' | 'versions'>;
   /** Prometheus text, version 0.0.4. */

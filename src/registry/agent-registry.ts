@@ -21,7 +21,7 @@ import type {
   RegistrationReply,
   Warning,
 } from '../contract/index.ts';
-import { AgentReachError, type Clock, newLeaseId } from '../core/index.ts';
+import { AgentReachError, type Clock, canonicalText, newLeaseId } from '../core/index.ts';
 import type { EventBus } from '../events/index.ts';
 import { AgentLedger } from './agent-ledger.ts';
 import { agentView, listAgents } from './agent-listing.ts';
@@ -185,15 +185,23 @@ export class AgentRegistry {
 
   /** An operator's word. Errors: those of `CapabilityDictionary.update`; AR_ERR_STORE_UNAVAILABLE; AR_ERR_STOPPING. */
   async updateCapability(namespace: string, name: string, update: CapabilityUpdate): Promise<CapabilityView> {
-    const { dictionary } = this.#parts;
-    // Agents have no such ids, so that the lane is the entry's own.
-    return this.#writer.inTurn(`/${namespace}/${name}`, async () => {
-      const old = dictionary.get(namespace, name);
-      const entry = dictionary.update(namespace, name, update);
-      const stored = await this.#writer.commitUpdate(old, entry);
-      this.#ledger.applyEntries(stored);
-      for (const one of stored) this.#ledger.tellCapability('capability.updated', one, null);
-      return this.#capabilities.view(stored[0] ?? entry);
+    return this.#writer.inTurn(entryLane(namespace, name), () => this.#update(namespace, name, update));
+  }
+
+  /**
+   * Adds an operator's example, found by routes when this resolves; false where it was one already. Errors: those of
+   * `updateCapability`; AR_ERR_CAPABILITY_DEPRECATED.
+   */
+  async addExample(namespace: string, name: string, example: string): Promise<boolean> {
+    return this.#writer.inTurn(entryLane(namespace, name), async () => {
+      const { status, operatorExamples } = this.#capabilities.get(namespace, name);
+      if (status === 'deprecated') {
+        throw new AgentReachError('AR_ERR_CAPABILITY_DEPRECATED', { detail: `${name} is deprecated` });
+      }
+      const canonical = canonicalText(example);
+      if (operatorExamples.some((one) => canonicalText(one) === canonical)) return false;
+      await this.#update(namespace, name, { examples: [...operatorExamples, example] });
+      return true;
     });
   }
 
@@ -208,6 +216,19 @@ export class AgentRegistry {
   async stop(): Promise<void> {
     this.#reaper.stop();
     await this.#writer.stop();
+  }
+
+  async #update(namespace: string, name: string, update: CapabilityUpdate): Promise<CapabilityView> {
+    const { dictionary } = this.#parts;
+    const old = dictionary.get(namespace, name);
+    const entry = dictionary.update(namespace, name, update);
+    if (this.#ledger.directory.hasCapability(namespace, name)) {
+      await this.#parts.index.prepare([this.#ledger.book.meaning(entry, entry)]);
+    }
+    const stored = await this.#writer.commitUpdate(old, entry);
+    this.#ledger.applyEntries(stored);
+    for (const one of stored) this.#ledger.tellCapability('capability.updated', one, null);
+    return this.#capabilities.view(stored[0] ?? entry);
   }
 
   #entriesOf({ namespace, capabilities }: AgentRecord): (DictionaryEntry | undefined)[] {
@@ -241,6 +262,9 @@ export class AgentRegistry {
     });
   }
 }
+
+/** Agents have no such ids, so that the lane is the entry's own. */
+const entryLane = (namespace: string, name: string): string => `/${namespace}/${name}`;
 
 function hasExpired(record: AgentRecord, nowAt: number): boolean {
   return record.expiresAt !== null && isExpired(record.expiresAt, nowAt);

@@ -65,6 +65,8 @@ export class CapabilityListing {
       descriptions: [...meaning.descriptions],
       aliases: [...meaning.aliases],
       examples: [...meaning.examples],
+      operatorExamples: [...entry.examples],
+      revision: entry.revision,
       agents: agents.length,
       routableAgents: agents.filter((agent) => isRoutable(agent.liveness.state)).length,
       firstSeenAt: new Date(entry.firstSeenAt).toISOString(),

@@ -8,5 +8,7 @@ export {
 export type { AgentStore, RegistryChange } from './agent-store.ts';
 export type { CapabilityIndex } from './capability-index.ts';
 export type { CapabilityPage, ListCapabilitiesQuery } from './capability-listing.ts';
+export { FeedbackBook, type FeedbackBookParts } from './feedback-book.ts';
+export type { FeedbackChange, FeedbackRecord, FeedbackStore } from './feedback-store.ts';
 export { isRoutable } from './health.ts';
 export type { RegistryView } from './registry-view.ts';

@@ -95,9 +95,11 @@ export class RegistryWriter {
 
 /** What the operator said; the rest stays as whoever is in flight has it. */
 function changesOf(old: DictionaryEntry | undefined, entry: DictionaryEntry): Partial<DictionaryEntry> {
-  const { status, replacedBy, description } = entry;
+  const { status, replacedBy, description, examples, revision } = entry;
   const isStatusNew = status !== old?.status || replacedBy !== old.replacedBy;
   return {
+    revision,
+    ...(examples === old?.examples ? {} : { examples }),
     ...(isStatusNew ? { status, replacedBy } : {}),
     ...(description === old?.description ? {} : { description }),
   };

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type { livenessSchema, Readiness, RouteBatchReply, RouteReply, routeRequestSchema } from '../contract/index.ts';
 import { AgentsClient } from './agents-client.ts';
 import { CapabilitiesClient } from './capabilities-client.ts';
+import { FeedbackClient } from './feedback-client.ts';
 import { IndexClient } from './index-client.ts';
 import { problemToError } from './problem-to-error.ts';
 import { RulesClient } from './rules-client.ts';
@@ -21,6 +22,7 @@ export class ReachClient {
   readonly capabilities: CapabilitiesClient;
   readonly rules: RulesClient;
   readonly index: IndexClient;
+  readonly feedback: FeedbackClient;
   readonly #connection: ServiceConnection;
 
   constructor(options: ConnectionOptions = {}) {
@@ -30,6 +32,7 @@ export class ReachClient {
     this.capabilities = new CapabilitiesClient(this.#connection);
     this.rules = new RulesClient(this.#connection);
     this.index = new IndexClient(this.#connection);
+    this.feedback = new FeedbackClient(this.#connection);
   }
 
   /** Every decision is an answer, `no_match` and `queue` too. */

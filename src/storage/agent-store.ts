@@ -30,6 +30,10 @@ const ENTRY_SHAPE: RecordShape = {
   sensitive: 'boolean',
 };
 
+/** Entries written before operators could give examples lack both fields. */
+type StoredEntry = Omit<DictionaryEntry, 'examples' | 'revision'> &
+  Partial<Pick<DictionaryEntry, 'examples' | 'revision'>>;
+
 export class KeyValueAgentStore implements AgentStore {
   readonly #store: KeyValueStore;
 
@@ -41,9 +45,10 @@ export class KeyValueAgentStore implements AgentStore {
     const [agents, entries] = await Promise.all([this.#store.entries('agents'), this.#store.entries('dictionary')]);
     return {
       agents: agents.flatMap(([key, bytes]) => decodeRecord<AgentRecord>('agents', key, bytes, AGENT_SHAPE) ?? []),
-      entries: entries.flatMap(
-        ([key, bytes]) => decodeRecord<DictionaryEntry>('dictionary', key, bytes, ENTRY_SHAPE) ?? [],
-      ),
+      entries: entries.flatMap(([key, bytes]) => {
+        const entry = decodeRecord<StoredEntry>('dictionary', key, bytes, ENTRY_SHAPE);
+        return entry === undefined ? [] : { ...entry, examples: entry.examples ?? [], revision: entry.revision ?? 0 };
+      }),
     };
   }
 

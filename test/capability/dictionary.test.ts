@@ -46,6 +46,8 @@ describe('an open dictionary', () => {
           replacedBy: null,
           sensitive: false,
           description: null,
+          examples: [],
+          revision: 0,
         },
       ],
     });
@@ -202,6 +204,20 @@ describe('an operator', () => {
   it('brings a deprecated name back and forgets its successor', () => {
     const entry = dictionary.update('default', 'a.get.gone', { status: 'active' });
     expect(entry).toMatchObject({ status: 'active', replacedBy: null });
+  });
+
+  it("takes an operator's examples in place of those before, trimmed, once each, at most 64", () => {
+    const first = dictionary.update('default', 'a.get.old', { examples: [' One ', 'ＯＮＥ', 'two'] });
+    expect(first).toMatchObject({ examples: ['One', 'two'], revision: 1 });
+    dictionary.apply([first]);
+    const second = dictionary.update('default', 'a.get.old', { description: 'Old' });
+    expect(second).toMatchObject({ examples: ['One', 'two'], revision: 2 });
+    const many = Array.from({ length: 65 }, (_, at) => `example ${at}`);
+    for (const examples of [many, ['🙂']]) {
+      expect(() => dictionary.update('default', 'a.get.old', { examples })).toThrow(
+        expect.objectContaining({ code: 'AR_ERR_INVALID_REQUEST' }),
+      );
+    }
   });
 
   it('sets and clears words of their own', () => {

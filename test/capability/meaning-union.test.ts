@@ -16,6 +16,8 @@ const ENTRY: DictionaryEntry = {
   replacedBy: null,
   sensitive: false,
   description: 'Forecasts',
+  examples: ['wind'],
+  revision: 2,
 };
 const words = fc.constantFrom('Rain?', 'rain?', 'ＲＡＩＮ?', '下雨吗', ' 下雨吗', 'forecast', 'wind');
 const definition: fc.Arbitrary<CapabilityDefinition> = fc.record({
@@ -63,7 +65,7 @@ describe('unionMeaning', () => {
       name: NAME,
       descriptions: ['City weather', 'Forecasts'],
       aliases: [],
-      examples: ['Rain?', '下雨吗'],
+      examples: ['Rain?', 'wind', '下雨吗'],
       sensitive: true,
     });
   });

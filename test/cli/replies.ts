@@ -54,6 +54,8 @@ export const capability: CapabilityView = capabilityViewSchema.parse({
   descriptions: ['城市天气预报'],
   aliases: ['天气'],
   examples: ['明天杭州会下雨吗'],
+  operatorExamples: [],
+  revision: 0,
   agents: 2,
   routableAgents: 1,
   firstSeenAt: '2026-01-01T00:00:00.000Z',

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DictionaryEntry } from '../../src/capability/index.ts';
 import { type AgentId, contentHash, subscribe } from '../../src/core/index.ts';
+import type { FeedbackRecord } from '../../src/registry/index.ts';
 import type { RuleSetVersion } from '../../src/rules/index.ts';
 import type { KeyValueStore } from '../../src/storage/index.ts';
 import {
   KEPT_RULE_VERSIONS,
   KeyValueAgentStore,
+  KeyValueFeedbackStore,
   KeyValueRuleStore,
   KeyValueVectorStore,
 } from '../../src/storage/index.ts';
@@ -22,7 +24,25 @@ const sampleEntry = (name: string): DictionaryEntry =>
     replacedBy: null,
     sensitive: false,
     description: null,
+    examples: [],
+    revision: 0,
   }) as unknown as DictionaryEntry;
+
+const sampleFeedback = (id: string): FeedbackRecord => ({
+  id,
+  status: 'pending',
+  namespace: 'default',
+  intent: '外面要带伞吗',
+  correct: null,
+  answered: null,
+  requestId: null,
+  reports: 1,
+  createdAt: 5,
+  createdBy: 'web',
+  decidedAt: null,
+  decidedBy: null,
+  effect: null,
+});
 
 const ruleSet = (version: number): RuleSetVersion => ({
   version,
@@ -63,6 +83,7 @@ export function runDomainStoreContracts(backend: StoreBackend): void {
     });
 
     describe('agent store', () => agentStoreTests(() => bench));
+    describe('feedback store', () => feedbackStoreTests(() => bench));
     describe('rule store', () => ruleStoreTests(() => bench));
     describe('vector store', () => vectorStoreTests(() => bench));
   });
@@ -78,6 +99,13 @@ function agentStoreTests(bench: () => Bench): void {
     const loaded = await new KeyValueAgentStore(await bench().restarted()).load();
     expect(loaded.agents).toEqual([record, sampleRecord('b')]);
     expect(loaded.entries).toEqual([sampleEntry('weather.query.city')]);
+  });
+
+  test('reads entries written before operators could give examples', async () => {
+    const { examples: _examples, revision: _revision, ...older } = sampleEntry('a.b.c');
+    const value = Buffer.from(JSON.stringify(older));
+    await bench().store.commit([{ table: 'dictionary', key: 'default/a.b.c', value }]);
+    expect((await new KeyValueAgentStore(bench().store).load()).entries).toEqual([sampleEntry('a.b.c')]);
   });
 
   test('forgets a removed agent and keeps the dictionary', async () => {
@@ -103,6 +131,16 @@ function agentStoreTests(bench: () => Bench): void {
     stop();
     expect(loaded.agents.map((record) => record.agentId)).toEqual(['good']);
     expect(reported.sort()).toEqual(['broken-utf8', 'broken0', 'broken1', 'broken2', 'broken3']);
+  });
+}
+
+function feedbackStoreTests(bench: () => Bench): void {
+  test('finds feedback again after a restart, and forgets what was removed', async () => {
+    const feedback = new KeyValueFeedbackStore(bench().store);
+    await feedback.commit({ put: [sampleFeedback('fb_1'), sampleFeedback('fb_2')] });
+    await feedback.commit({ put: [{ ...sampleFeedback('fb_2'), reports: 3 }], remove: ['fb_1'] });
+    const loaded = await new KeyValueFeedbackStore(await bench().restarted()).load();
+    expect(loaded).toEqual([{ ...sampleFeedback('fb_2'), reports: 3 }]);
   });
 }
 

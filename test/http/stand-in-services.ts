@@ -2,10 +2,17 @@
  * Services that keep everything in maps and obey the ports' contracts, for tests of the HTTP face alone. `calls`
  * counts what reached them: a refused request must not.
  */
-import type { AgentView, CapabilityView, IndexVersion, Registration, Rule } from '../../src/contract/index.ts';
+import type {
+  AgentView,
+  CapabilityView,
+  Feedback,
+  IndexVersion,
+  Registration,
+  Rule,
+} from '../../src/contract/index.ts';
 import { AgentReachError, hasWords } from '../../src/core/index.ts';
-import { AGENT_VIEW, CAPABILITY_VIEW, INDEX_VERSION, ROUTE_REPLY } from '../../src/http/examples.ts';
-import type { HttpServices } from '../../src/http/index.ts';
+import { AGENT_VIEW, CAPABILITY_VIEW, FEEDBACK, INDEX_VERSION, ROUTE_REPLY } from '../../src/http/examples.ts';
+import type { FeedbackWord, HttpServices } from '../../src/http/index.ts';
 import type { Caller } from '../../src/routing/index.ts';
 import type { RuleSetVersion } from '../../src/rules/index.ts';
 
@@ -33,6 +40,7 @@ export function createStandIn(): StandInServices {
     readiness: () => ({ ready: standIn.ready, degraded: true, checks: {}, indexVersion: 'v000001', registryEpoch: 1 }),
     registry: { ...agentPart(agents, calls), ...capabilityPart(calls) },
     rules: createRuleBook(calls),
+    feedback: createFeedbackDesk(calls),
     routing: {
       async route(request, caller) {
         calls.push('route');
@@ -111,6 +119,29 @@ function capabilityPart(calls: string[]) {
       if (name !== entry().name) throw new AgentReachError('AR_ERR_CAPABILITY_NOT_FOUND');
       return entry();
     },
+  };
+}
+
+function createFeedbackDesk(calls: string[]) {
+  const filed = new Map<string, Feedback>();
+  const decide = async (id: string, status: 'approved' | 'rejected', decidedBy: string) => {
+    calls.push(status);
+    const known = filed.get(id);
+    if (known === undefined) throw new AgentReachError('AR_ERR_FEEDBACK_NOT_FOUND');
+    const decided: Feedback = { ...known, status, decidedBy, decidedAt: known.createdAt, effect: 'none' };
+    filed.set(id, decided);
+    return decided;
+  };
+  return {
+    async report(word: FeedbackWord, createdBy: string) {
+      calls.push('report');
+      const feedback: Feedback = { ...structuredClone(FEEDBACK), ...word, id: `fb_${filed.size + 1}`, createdBy };
+      filed.set(feedback.id, feedback);
+      return { feedback, created: true };
+    },
+    list: () => ({ items: [...filed.values()], nextCursor: null, pending: filed.size }),
+    approve: (id: string, by: string) => decide(id, 'approved', by),
+    reject: (id: string, by: string) => decide(id, 'rejected', by),
   };
 }
 

@@ -7,12 +7,13 @@ import {
 } from '../../contract/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { ROUTE_BATCH, ROUTE_REPLY, ROUTE_REQUEST } from '../examples.ts';
+import type { RecentIntents } from '../recent-intents.ts';
 import { jsonReply } from '../reply.ts';
 import type { HttpServices } from '../services.ts';
 
 const TAG = 'routing';
 
-export function routingEndpoints(routing: HttpServices['routing']): Endpoint[] {
+export function routingEndpoints(routing: HttpServices['routing'], recent: RecentIntents): Endpoint[] {
   return [
     endpoint({
       method: 'post',
@@ -26,7 +27,11 @@ export function routingEndpoints(routing: HttpServices['routing']): Endpoint[] {
       body: { schema: routeRequestSchema, example: ROUTE_REQUEST },
       replies: { 200: { description: 'The decision.', schema: routeReplySchema, example: ROUTE_REPLY } },
       errors: ['AR_ERR_INVALID_INTENT', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_OVERLOADED'],
-      handle: async ({ body, caller }) => jsonReply(200, await routing.route(body, caller)),
+      async handle({ body, caller }) {
+        const reply = await routing.route(body, caller);
+        recent.note(body, reply, caller);
+        return jsonReply(200, reply);
+      },
     }),
     endpoint({
       method: 'post',
@@ -48,6 +53,10 @@ export function routingEndpoints(routing: HttpServices['routing']): Endpoint[] {
       errors: ['AR_ERR_INVALID_INTENT', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_OVERLOADED'],
       async handle({ body, caller }) {
         const results = await routing.routeBatch(body.requests, caller);
+        for (const [i, reply] of results.entries()) {
+          const request = body.requests[i];
+          if (request !== undefined) recent.note(request, reply, caller);
+        }
         return jsonReply(200, { requestId: caller.requestId, results });
       },
     }),
