@@ -16,6 +16,8 @@ export interface ReplyDoc {
   readonly example?: unknown;
   /** Default application/json. */
   readonly contentType?: string;
+  /** Beside X-Request-Id, which every answer carries. */
+  readonly headers?: readonly HeaderDoc[];
   /** A second form, chosen by the caller's Accept. */
   readonly stream?: { readonly contentType: string; readonly example: string };
 }

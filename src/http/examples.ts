@@ -99,11 +99,11 @@ export const ROUTE_REPLY = {
     state: 'online',
   },
   relevance: 0.93,
-  score: 0.845,
-  factors: { relevance: 0.93, load: 0.75, latency: 0.78 },
+  score: 0.8852,
+  factors: { relevance: 0.93, load: 0.25, latency: 0.024 },
   matchedBy: 'semantic',
   ambiguous: false,
-  alternatives: [{ capability: 'weather.query.city', agentId: 'weather-2', relevance: 0.93, score: 0.81 }],
+  alternatives: [{ capability: 'weather.query.city', agentId: 'weather-2', relevance: 0.93, score: 0.841 }],
   degraded: false,
   indexVersion: 'v000002',
   registryEpoch: 12,
@@ -174,7 +174,7 @@ export const REBUILD_EVENTS = `event: progress
 data: {"phase":"build","done":12,"total":24}
 
 event: done
-data: {"version":"v000002","report":{}}
+data: ${JSON.stringify({ version: 'v000002', report: INDEX_VERSION })}
 
 `;
 
@@ -191,7 +191,11 @@ export const LIVENESS = { status: 'ok', version: '0.1.0', uptimeMs: 61_250 } as 
 export const READINESS = {
   ready: true,
   degraded: false,
-  checks: { store: { ok: true, detail: 'lmdb' }, model: { ok: true, detail: 'zh-en-small' } },
+  checks: {
+    service: { ok: true, detail: 'serving' },
+    model: { ok: true, detail: 'zh-en-small' },
+    index: { ok: true, detail: '24 vectors' },
+  },
   indexVersion: 'v000002',
   registryEpoch: 12,
 } as const;

@@ -3,10 +3,27 @@ import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { problemSchema } from '../contract/index.ts';
 import { ERRORS, type ErrorCode } from '../core/index.ts';
-import type { Endpoint, ReplyDoc } from './endpoint.ts';
+import type { Endpoint, HeaderDoc, ReplyDoc } from './endpoint.ts';
 import { problemType } from './problem-response.ts';
 
 type Responses = RouteConfig['responses'];
+
+const REQUEST_ID: HeaderDoc = {
+  name: 'X-Request-Id',
+  description: "The caller's X-Request-Id where it sent a usable one, else one of the service's.",
+  example: 'req_8k2m1',
+};
+const RETRY_AFTER: HeaderDoc = {
+  name: 'Retry-After',
+  description: 'Seconds to wait before the same request may succeed.',
+  example: '1',
+};
+const CHALLENGE: HeaderDoc = {
+  name: 'WWW-Authenticate',
+  description: 'How to send the API key.',
+  example: 'Bearer realm="agent-reach"',
+};
+const ADDED_HEADERS: Readonly<Record<number, readonly HeaderDoc[]>> = { 401: [CHALLENGE], 503: [RETRY_AFTER] };
 
 const EVERYWHERE: readonly ErrorCode[] = ['AR_ERR_INVALID_REQUEST', 'AR_ERR_INTERNAL', 'AR_ERR_STOPPING'];
 const WITH_KEY: readonly ErrorCode[] = ['AR_ERR_UNAUTHENTICATED', 'AR_ERR_FORBIDDEN'];
@@ -82,7 +99,21 @@ function requestOf(one: Endpoint): NonNullable<RouteConfig['request']> {
 function repliesOf(one: Endpoint): Responses {
   const entries = Object.entries(one.replies).map(([status, doc]) => [
     status,
-    { description: doc.description, ...contentOf(doc) },
+    { description: doc.description, headers: headersOf(doc.headers), ...contentOf(doc) },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+interface DescribedHeader {
+  readonly description: string;
+  readonly schema: { readonly type: 'string' };
+  readonly example: string;
+}
+
+function headersOf(added: readonly HeaderDoc[] = []): Record<string, DescribedHeader> {
+  const entries = [REQUEST_ID, ...added].map(({ name, description, example }) => [
+    name,
+    { description, schema: { type: 'string' }, example },
   ]);
   return Object.fromEntries(entries);
 }
@@ -107,7 +138,8 @@ function problemsOf(one: Endpoint): Responses {
     const group = [...codes].filter((code) => ERRORS[code].status === status);
     const examples = group.map((code) => [code, { summary: ERRORS[code].title, value: exampleOf(code) }]);
     const content = { schema: problemSchema, examples: Object.fromEntries(examples) };
-    return [status, { description: group.join(', '), content: { 'application/problem+json': content } }];
+    const headers = headersOf(ADDED_HEADERS[status]);
+    return [status, { description: group.join(', '), headers, content: { 'application/problem+json': content } }];
   });
   return Object.fromEntries(responses);
 }

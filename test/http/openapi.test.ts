@@ -1,8 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
+import { rebuildProgressSchema, rebuildReplySchema } from '../../src/contract/index.ts';
 import { ERRORS } from '../../src/core/index.ts';
+import { AGENT_VIEW, REBUILD_EVENTS, ROUTE_REPLY } from '../../src/http/examples.ts';
 import { createHttpApp } from '../../src/http/index.ts';
+import { DEFAULT_ROUTING } from '../../src/routing/index.ts';
 import { createStandIn } from './stand-in-services.ts';
 
 interface Media {
@@ -18,7 +21,10 @@ interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Record<string, Media> }>
+    Record<
+      string,
+      { readonly description: string; readonly headers?: object; readonly content?: Record<string, Media> }
+    >
   >;
 }
 interface OpenApi {
@@ -128,6 +134,12 @@ describe('the OpenAPI document', () => {
       }
     });
 
+    it('says on every answer which request it is of', () => {
+      for (const [status, reply] of Object.entries(operation.responses)) {
+        expect(Object.keys(reply.headers ?? {}), status).toContain('X-Request-Id');
+      }
+    });
+
     it('names every error as a problem with a code of the table and its status', () => {
       for (const [status, reply] of Object.entries(operation.responses)) {
         const problems = reply.content?.['application/problem+json']?.examples;
@@ -137,6 +149,26 @@ describe('the OpenAPI document', () => {
       }
       expect(Object.keys(operation.responses)).toContain('500');
     });
+  });
+
+  it('shows a route whose factors give its score', () => {
+    const { relevance, load, latency } = ROUTE_REPLY.factors;
+    const weights = DEFAULT_ROUTING.weights as { relevance: number; load: number; latency: number };
+    const score = weights.relevance * relevance + weights.load * (1 - load) + weights.latency * (1 - latency);
+    expect(ROUTE_REPLY.score).toBeCloseTo(score, 9);
+    expect(load).toBe(AGENT_VIEW.load);
+    expect(latency).toBe(AGENT_VIEW.avgLatencyMs / DEFAULT_ROUTING.latencyBudgetMs);
+    expect(ROUTE_REPLY.alternatives[0].score).toBeLessThan(ROUTE_REPLY.score);
+  });
+
+  it('shows rebuild events that are what the stream sends', () => {
+    const events = REBUILD_EVENTS.trim()
+      .split('\n\n')
+      .map((text) => text.split('\n'));
+    expect(events.map(([name]) => name)).toEqual(['event: progress', 'event: done']);
+    const [progress, done] = events.map(([, data]) => JSON.parse(data?.slice('data: '.length) ?? ''));
+    expect(rebuildProgressSchema.parse(progress)).toEqual(progress);
+    expect(rebuildReplySchema.parse(done)).toEqual(done);
   });
 
   it('marks as open only what needs no key', () => {

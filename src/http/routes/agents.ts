@@ -64,6 +64,7 @@ const registerAgent = (registry: AgentDirectory): Endpoint =>
       'AR_ERR_CAPABILITY_DEPRECATED',
       'AR_ERR_OVERLOADED',
       'AR_ERR_STORE_UNAVAILABLE',
+      'AR_ERR_STORE_IN_USE',
     ],
     async handle({ body, sentBody }) {
       const { reply, created } = await registry.register(body);
@@ -142,7 +143,7 @@ const withdrawAgent = (registry: AgentDirectory): Endpoint =>
       { name: 'Agent-Lease', description: 'The newest lease of the agent.', example: 'lease_7m3k0c9w2t5x8b1q' },
     ],
     replies: { 204: { description: 'The agent is withdrawn.' } },
-    errors: ['AR_ERR_AGENT_NOT_FOUND', 'AR_ERR_STALE_LEASE', 'AR_ERR_STORE_UNAVAILABLE'],
+    errors: ['AR_ERR_AGENT_NOT_FOUND', 'AR_ERR_STALE_LEASE', 'AR_ERR_STORE_UNAVAILABLE', 'AR_ERR_STORE_IN_USE'],
     async handle({ params, header }) {
       const lease = header('agent-lease');
       const leaseId = lease === undefined ? null : parseWith(leaseIdField, lease, 'headers.Agent-Lease');

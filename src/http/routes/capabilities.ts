@@ -70,7 +70,12 @@ export function capabilityEndpoints(directory: CapabilityDirectory): Endpoint[] 
       query: namespaceQuery,
       body: { schema: capabilityUpdateSchema, example: { status: 'active' } },
       replies: { 200: { description: 'As it is now.', schema: capabilityViewSchema, example: CAPABILITY_VIEW } },
-      errors: ['AR_ERR_CAPABILITY_NOT_FOUND', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_STORE_UNAVAILABLE'],
+      errors: [
+        'AR_ERR_CAPABILITY_NOT_FOUND',
+        'AR_ERR_INVALID_CAPABILITY',
+        'AR_ERR_STORE_UNAVAILABLE',
+        'AR_ERR_STORE_IN_USE',
+      ],
       handle: async ({ params, query, body }) =>
         jsonReply(200, await directory.updateCapability(query.namespace, params.name, body)),
     }),

@@ -75,7 +75,11 @@ const readiness = (services: Described, { isStopping }: ServiceFacts): Endpoint 
       503: {
         description: 'Starting, stopping, or something needed is missing.',
         schema: readinessSchema,
-        example: { ...READINESS, ready: false, checks: { service: { ok: false, detail: 'stopping' } } },
+        example: {
+          ...READINESS,
+          ready: false,
+          checks: { ...READINESS.checks, service: { ok: false, detail: 'stopping' } },
+        },
       },
     },
     errors: [],
