@@ -131,7 +131,8 @@ async function wire(
   const rules = new RuleService({
     clock,
     store: new KeyValueRuleStore(store),
-    isKnown: (name) => dictionary.get('default', name) !== undefined,
+    isKnown: (name) => dictionary.knows(name),
+    standingOf: (namespace, name) => indexer.space(namespace)?.get(name),
   });
 
   const routingOptions: RoutingOptions = { ...config.routing, canary: config.canary ?? undefined };

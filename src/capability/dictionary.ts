@@ -93,6 +93,12 @@ export class CapabilityDictionary {
     return this.#byNamespace.get(namespace)?.get(name);
   }
 
+  /** Whether any namespace has the name. */
+  knows(name: string): boolean {
+    for (const names of this.#byNamespace.values()) if (names.has(name)) return true;
+    return false;
+  }
+
   /** Names worth suggesting: proposed ones, which nobody may use yet, and deprecated ones are left out. */
   names(namespace: string): string[] {
     const names: string[] = [];

@@ -1,6 +1,6 @@
 /** Exact rules: an intent that matches is decided by the rule alone. */
 import { z } from 'zod';
-import { capabilityNameField, label, text } from './fields.ts';
+import { capabilityNameField, label, namespaceField, text } from './fields.ts';
 
 export const ruleMatchSchema = z.enum(['exact', 'prefix', 'contains', 'regex']);
 export type RuleMatch = z.infer<typeof ruleMatchSchema>;
@@ -10,6 +10,11 @@ export const ruleLanguageSchema = z.enum(['zh', 'en']);
 export const ruleIdField = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { message: 'must be 1-64 of A-Z a-z 0-9 . _ -' });
+
+/** Addresses under /v1/rules that are no rules: a rule of such a name could not be read. */
+export const RESERVED_RULE_IDS: readonly string[] = ['history', 'export', 'lint'];
+/** Each edit stores the whole set: this bounds what one edit writes. */
+export const MAX_RULES = 10_000;
 
 export const ruleSchema = z
   .strictObject({
@@ -63,6 +68,58 @@ export const ruleListSchema = z
   .meta({ id: 'RuleList' });
 export type RuleList = z.infer<typeof ruleListSchema>;
 
+/** A warning about rule `id`; `ruleId` is the other rule. */
+const ruleFindingSchema = z.strictObject({ id: z.string(), ...ruleWarningSchema.shape });
+export type RuleFinding = z.infer<typeof ruleFindingSchema>;
+
+export const ruleLintSchema = z
+  .strictObject({
+    rulesVersion: z.int(),
+    rules: z.int(),
+    /** Steps of all compiled regexes, and the most that a set may have. */
+    regexSteps: z.int(),
+    maxRegexSteps: z.int(),
+    items: z.array(ruleFindingSchema),
+  })
+  .meta({ id: 'RuleLint' });
+export type RuleLint = z.infer<typeof ruleLintSchema>;
+
+export const ruleImportRequestSchema = z
+  .strictObject({
+    yaml: text(64_000_000, 1).optional().meta({ description: 'A rule file as the export writes it.' }),
+    rules: z.array(z.unknown()).max(MAX_RULES).optional().meta({ description: 'The rules themselves.' }),
+    mode: z.enum(['merge', 'replace']).default('merge').meta({
+      description: 'merge keeps rules that the import does not name; replace deletes them.',
+    }),
+    dryRun: z.boolean().default(false),
+  })
+  .refine((value) => (value.yaml === undefined) !== (value.rules === undefined), {
+    path: ['yaml'],
+    message: 'give either yaml or rules',
+  })
+  .meta({ id: 'RuleImport' });
+export type RuleImport = z.infer<typeof ruleImportRequestSchema>;
+
+/** What an import did, or would do where `applied` is false. Ids in the order of the import. */
+export const ruleImportReplySchema = z
+  .strictObject({
+    rulesVersion: z.int(),
+    applied: z.boolean(),
+    created: z.array(z.string()),
+    replaced: z.array(z.string()),
+    removed: z.array(z.string()),
+    unchanged: z.int(),
+    warnings: z.array(ruleFindingSchema),
+  })
+  .meta({ id: 'RuleImportReply' });
+export type RuleImportReply = z.infer<typeof ruleImportReplySchema>;
+
+export const ruleRollbackRequestSchema = z.strictObject({ version: z.int().min(1) }).meta({ id: 'RuleRollback' });
+export const ruleRollbackReplySchema = z
+  .strictObject({ rulesVersion: z.int(), rules: z.int() })
+  .meta({ id: 'RuleRollbackReply' });
+export type RuleRollbackReply = z.infer<typeof ruleRollbackReplySchema>;
+
 /** Past edits, newest first. */
 export const ruleHistorySchema = z
   .strictObject({
@@ -106,7 +163,7 @@ export const ruleTraceSchema = z.strictObject({
 export type RuleTrace = z.infer<typeof ruleTraceSchema>;
 
 export const dryRunRequestSchema = z
-  .strictObject({ intent: text(2_000), namespace: z.string().optional() })
+  .strictObject({ intent: text(2_000), namespace: namespaceField.default('default') })
   .meta({ id: 'RuleDryRun', example: { intent: '我需要开发票' } });
 
 export const dryRunReplySchema = z
@@ -116,6 +173,12 @@ export const dryRunReplySchema = z
     decidedBy: z.string().nullable(),
     capability: z.string().nullable(),
     deny: z.boolean(),
+    namespace: z.string(),
+    /** Whether an agent of the namespace has the capability; null where no rule named one. */
+    registered: z.boolean().nullable(),
+    sensitive: z.boolean().nullable(),
+    /** Any of these lets a caller through, as does `*`; empty: everybody may. */
+    scopes: z.array(z.string()),
     /** Every rule in the order tried, with what became of it. */
     rules: z.array(ruleTraceSchema),
   })

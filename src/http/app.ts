@@ -3,6 +3,7 @@
  * whether the service is stopping. What a request goes through is in endpoint-runner.ts.
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Handler } from 'hono';
 import { type Clock, systemClock } from '../core/index.ts';
 import { type ApiKey, createAuthenticator } from './api-keys.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -91,7 +92,7 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
 
 /**
  * Hono's fast router takes no address that two patterns cover (/v1/rules/history and /v1/rules/{id}); with one such
- * pair every request goes through the slow one. So the literal address is told apart inside the pattern's handler.
+ * pair every request goes through the slow one. So literal addresses are told apart inside the pattern's handler.
  */
 function mount(app: OpenAPIHono, endpoints: readonly Endpoint[], context: RunnerContext): void {
   const inside = new Set<Endpoint>();
@@ -99,11 +100,13 @@ function mount(app: OpenAPIHono, endpoints: readonly Endpoint[], context: Runner
   for (const [one, handler] of handlers) {
     if (!one.path.includes('{')) continue;
     const pattern = pathPattern(one.path);
-    const literal = endpoints.find((other) => other !== one && other.method === one.method && pattern.test(other.path));
-    const literalHandler = literal === undefined ? undefined : handlers.get(literal);
-    if (literal === undefined || literalHandler === undefined) continue;
-    inside.add(literal);
-    handlers.set(one, (c, next) => (c.req.path === literal.path ? literalHandler(c, next) : handler(c, next)));
+    const literals = new Map<string, Handler>();
+    for (const [other, otherHandler] of handlers) {
+      if (other === one || other.method !== one.method || !pattern.test(other.path)) continue;
+      literals.set(other.path, otherHandler);
+      inside.add(other);
+    }
+    if (literals.size > 0) handlers.set(one, (c, next) => (literals.get(c.req.path) ?? handler)(c, next));
   }
   for (const [one, handler] of handlers) {
     if (!inside.has(one)) app.on(one.method.toUpperCase(), one.path.replaceAll(/\{(\w+)\}/g, ':$1'), handler);

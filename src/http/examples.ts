@@ -143,13 +143,59 @@ export const RULE_HISTORY = {
   items: [{ version: 1, editedAt: '2026-01-01T00:00:00.000Z', editedBy: 'local', change: 'put invoice', rules: 1 }],
 } as const;
 
+export const RULE_FILE = `rules:
+  - id: "invoice"
+    priority: 10
+    match: "contains"
+    patterns:
+      - "开发票"
+    capability: "finance.issue.invoice"
+`;
+
+export const RULE_IMPORT_REPLY = {
+  rulesVersion: 7,
+  applied: false,
+  created: ['invoice'],
+  replaced: [],
+  removed: [],
+  unchanged: 0,
+  warnings: [],
+} as const;
+
+export const RULE_LINT = {
+  rulesVersion: 7,
+  rules: 12,
+  regexSteps: 120,
+  maxRegexSteps: 10_000,
+  items: [
+    {
+      id: 'invoice-2',
+      code: 'unreachable',
+      message: 'invoice-2 is never reached: invoice takes every text of it',
+      ruleId: 'invoice',
+    },
+  ],
+} as const;
+
 export const DRY_RUN_REPLY = {
   rulesVersion: 1,
   canonicalText: '我需要开发票',
   decidedBy: 'invoice',
   capability: 'finance.issue.invoice',
   deny: false,
-  rules: [{ id: 'invoice', outcome: 'decided', detail: 'contains "开发票"' }],
+  namespace: 'default',
+  registered: true,
+  sensitive: true,
+  scopes: ['sensitive', 'finance.issue.invoice'],
+  rules: [
+    {
+      id: 'invoice',
+      priority: 10,
+      outcome: 'decided',
+      detail: 'contains "开发票" -> finance.issue.invoice',
+      found: { pattern: '开发票', start: 3, end: 6, text: '开发票' },
+    },
+  ],
 } as const;
 
 export const INDEX_VERSION = {

@@ -20,6 +20,9 @@ import type {
   Registration,
   RegistrationReply,
   Rule,
+  RuleImport,
+  RuleImportReply,
+  RuleLint,
   RuleWarning,
 } from '../contract/index.ts';
 import type { Caller, IndexService, RoutingService } from '../routing/index.ts';
@@ -50,14 +53,25 @@ export interface CapabilityDirectory {
   updateCapability(namespace: string, name: string, update: CapabilityUpdate): MaybePromise<CapabilityView>;
 }
 
-export interface RuleBook {
+type RuleEdit = { readonly by: string; readonly expectedVersion?: number };
+
+/** The set as a whole. */
+export interface RuleFiles {
+  importRules(request: RuleImport, edit: RuleEdit): Promise<RuleImportReply>;
+  /** Answers the new version. */
+  rollback(version: number, edit: RuleEdit): Promise<number>;
+  exportFile(): MaybePromise<string>;
+  lint(): MaybePromise<RuleLint>;
+}
+
+export interface RuleBook extends RuleFiles {
   /** Rises by one with each edit; what `If-Match` is compared with. */
   readonly version: number;
   list(): MaybePromise<readonly Rule[]>;
   get(id: string): MaybePromise<Rule | undefined>;
   put(
     rule: Rule,
-    edit: { readonly by: string; readonly expectedVersion?: number },
+    edit: RuleEdit,
   ): Promise<{
     readonly rule: Rule;
     readonly rulesVersion: number;
@@ -65,8 +79,8 @@ export interface RuleBook {
     readonly warnings: readonly RuleWarning[];
   }>;
   /** Answers the new version. */
-  remove(id: string, edit: { readonly by: string; readonly expectedVersion?: number }): Promise<number>;
-  dryRun(intent: string): MaybePromise<DryRunReply>;
+  remove(id: string, edit: RuleEdit): Promise<number>;
+  dryRun(intent: string, namespace: string): MaybePromise<DryRunReply>;
   /** Newest first. */
   history(limit: number): Promise<readonly RuleSetVersion[]>;
 }

@@ -3,22 +3,28 @@
  * replaces what is in memory, so that a refused or unstored edit changes nothing. Reading never waits.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { DryRunReply, Rule } from '../contract/index.ts';
+import { type DryRunReply, MAX_RULES, type Rule, type RuleImportReply, type RuleLint } from '../contract/index.ts';
 import { AgentReachError, type Clock, canonicalText } from '../core/index.ts';
 import { type CompiledRule, compileRule } from './compiled-rule.ts';
-import { lintRule, type RuleWarning } from './rule-lint.ts';
+import { readRuleFile, writeRuleFile } from './rule-file.ts';
+import { compileAll, refuseReserved } from './rule-import.ts';
+import { type LintOptions, lintRule, type RuleWarning } from './rule-lint.ts';
+import { scopesFor } from './rule-scopes.ts';
 import { RuleSet } from './rule-set.ts';
 import type { RuleSetVersion, RuleStore } from './rule-store.ts';
+import { lintSet } from './set-lint.ts';
 
-/** Each edit stores the whole set: this bounds what one edit writes. */
-export const MAX_RULES = 10_000;
 const MAX_HISTORY = 1_000;
+/** Of all regexes together: an intent of 2,000 characters that none of them takes costs 0.1 to 0.3 s at the most. */
+export const MAX_REGEX_STEPS = 10_000;
 
 export interface RuleServiceParts {
   readonly clock: Clock;
   readonly store: RuleStore;
-  /** Whether a capability has been registered; asked at edits, for a warning. */
+  /** Whether a capability was ever registered in any namespace; asked at edits, for a warning. */
   readonly isKnown?: (capability: string) => boolean;
+  /** What a namespace has of a capability now, for dry runs; undefined: nothing. */
+  readonly standingOf?: (namespace: string, capability: string) => { readonly sensitive: boolean } | undefined;
 }
 
 export interface RuleEdit {
@@ -33,6 +39,14 @@ export interface PutRuleResult {
   readonly rulesVersion: number;
   readonly created: boolean;
   readonly warnings: readonly RuleWarning[];
+}
+
+/** `yaml` or `rules`, as the wire form says; `merge` keeps rules that are not named. */
+export interface RuleImportRequest {
+  readonly yaml?: string | undefined;
+  readonly rules?: readonly unknown[] | undefined;
+  readonly mode: 'merge' | 'replace';
+  readonly dryRun: boolean;
 }
 
 export class RuleService {
@@ -78,14 +92,11 @@ export class RuleService {
   put(rule: Rule, edit: RuleEdit): Promise<PutRuleResult> {
     return this.#serially(async () => {
       this.#refuseOutdated(edit);
+      refuseReserved(rule.id);
       const compiled = compileRule(rule);
       const old = this.#current.get(rule.id);
       const others = this.#current.compiled.filter((other) => other.rule.id !== rule.id);
-      const { isKnown } = this.#parts;
-      const warnings = lintRule(compiled, others, isKnown === undefined ? {} : { isKnown });
-      if (old === undefined && others.length >= MAX_RULES) {
-        throw new AgentReachError('AR_ERR_INVALID_RULE', { detail: `there are ${MAX_RULES} rules, which is the most` });
-      }
+      const warnings = lintRule(compiled, others, this.#lintOptions);
       if (old === undefined || !isDeepStrictEqual(old.rule, rule)) {
         await this.#replace([...others, compiled], edit.by, `put ${rule.id}`);
       }
@@ -114,26 +125,92 @@ export class RuleService {
       if (found === undefined) {
         throw new AgentReachError('AR_ERR_RULE_NOT_FOUND', { detail: `version ${version} is not in the history` });
       }
-      return this.#replace(found.rules.map(compileRule), edit.by, `rollback to ${version}`);
+      return this.#replace(this.#compiledAgain(found.rules), edit.by, `rollback to ${version}`);
     });
   }
 
-  dryRun(intent: string): DryRunReply {
+  /**
+   * All of the rules or none of them, as one version; a dry run changes nothing. Errors: AR_ERR_INVALID_RULE (an issue
+   * for each flaw of each rule), AR_ERR_RULE_CONFLICT, AR_ERR_STORE_UNAVAILABLE.
+   */
+  importRules(request: RuleImportRequest, edit: RuleEdit): Promise<RuleImportReply> {
+    return this.#serially(async () => {
+      this.#refuseOutdated(edit);
+      const { mode, dryRun } = request;
+      const sent = compileAll(request.rules ?? readRuleFile(request.yaml ?? ''), (id) => this.#current.get(id));
+      const ids = new Set(sent.map(({ rule }) => rule.id));
+      const others = this.#current.compiled.filter(({ rule }) => !ids.has(rule.id));
+      const next = new RuleSet(mode === 'merge' ? [...others, ...sent] : sent);
+      refuseTooMuch(next);
+      const isNew = ({ rule }: CompiledRule): boolean => this.#current.get(rule.id) === undefined;
+      const isChanged = (one: CompiledRule): boolean => !isNew(one) && this.#current.get(one.rule.id) !== one;
+      const created = sent.filter(isNew).map(({ rule }) => rule.id);
+      const replaced = sent.filter(isChanged).map(({ rule }) => rule.id);
+      const removed = mode === 'replace' ? others.map(({ rule }) => rule.id) : [];
+      const changes = created.length + replaced.length + removed.length;
+      if (!dryRun && changes > 0) {
+        const counts = `${created.length} new, ${replaced.length} replaced, ${removed.length} deleted`;
+        await this.#replace(next.compiled, edit.by, `import ${sent.length} rules (${mode}): ${counts}`);
+      }
+      const warnings = lintSet(next.compiled, this.#lintOptions).filter(
+        ({ id, ruleId }) => ids.has(id) || (ruleId !== undefined && ids.has(ruleId)),
+      );
+      const unchanged = sent.length - created.length - replaced.length;
+      return { rulesVersion: this.#version, applied: !dryRun, created, replaced, removed, unchanged, warnings };
+    });
+  }
+
+  /** The rules as a YAML file, which `importRules` takes back exactly. */
+  exportFile(): string {
+    return writeRuleFile(this.list());
+  }
+
+  /** What is worth a look in the whole set. */
+  lint(): RuleLint {
+    const { compiled, regexSize, size } = this.#current;
+    const items = lintSet(compiled, this.#lintOptions);
+    return { rulesVersion: this.#version, rules: size, regexSteps: regexSize, maxRegexSteps: MAX_REGEX_STEPS, items };
+  }
+
+  /** What the rules alone say of a text, and whom in this namespace they let through. Not counted as a route. */
+  dryRun(intent: string, namespace = 'default'): DryRunReply {
     const canonical = canonicalText(intent);
-    const decision = this.#current.decide(canonical);
+    const rules = this.#current.explain(canonical);
+    const decidedBy = rules.find(({ outcome }) => outcome === 'decided')?.id ?? null;
+    const decided = decidedBy === null ? undefined : this.#current.get(decidedBy);
+    const capability = decided?.capability ?? null;
+    const standing = capability === null ? undefined : this.#parts.standingOf?.(namespace, capability);
+    const sensitive = standing?.sensitive ?? false;
     return {
       rulesVersion: this.#version,
       canonicalText: canonical,
-      decidedBy: decision?.rule.id ?? null,
-      capability: decision?.capability ?? null,
-      deny: decision?.deny ?? false,
-      rules: this.#current.explain(canonical).map((trace) => ({ ...trace })),
+      decidedBy,
+      capability,
+      deny: decided !== undefined && capability === null,
+      namespace,
+      registered: capability === null ? null : standing !== undefined,
+      sensitive: capability === null ? null : sensitive,
+      scopes: capability === null ? [] : [...scopesFor(capability, sensitive, decided?.rule.requireScope ?? null)],
+      rules,
     };
   }
 
   /** Newest first. Error: AR_ERR_STORE_UNAVAILABLE. */
   history(limit = 100): Promise<RuleSetVersion[]> {
     return this.#parts.store.history(Math.min(MAX_HISTORY, Math.max(1, limit)));
+  }
+
+  get #lintOptions(): LintOptions {
+    const { isKnown } = this.#parts;
+    return isKnown === undefined ? {} : { isKnown };
+  }
+
+  /** Rules of the history: those in force are compiled already. */
+  #compiledAgain(rules: readonly Rule[]): CompiledRule[] {
+    return rules.map((rule) => {
+      const known = this.#current.get(rule.id);
+      return known !== undefined && isDeepStrictEqual(known.rule, rule) ? known : compileRule(rule);
+    });
   }
 
   #compiledOf(id: string): CompiledRule {
@@ -151,6 +228,7 @@ export class RuleService {
 
   async #replace(rules: readonly CompiledRule[], by: string, change: string): Promise<number> {
     const next = new RuleSet(rules);
+    refuseTooMuch(next);
     const version = this.#version + 1;
     const editedAt = this.#parts.clock.wallNow();
     await this.#parts.store.save({ version, rules: next.rules, editedAt, editedBy: by, change });
@@ -163,5 +241,16 @@ export class RuleService {
     const run = this.#lastEdit.then(edit);
     this.#lastEdit = run.catch(() => undefined);
     return run;
+  }
+}
+
+/** Holds for edits only: a set that was stored under other limits still loads. */
+function refuseTooMuch(next: RuleSet): void {
+  const refuse = (detail: string): never => {
+    throw new AgentReachError('AR_ERR_INVALID_RULE', { detail });
+  };
+  if (next.size > MAX_RULES) refuse(`there would be ${next.size} rules; at most ${MAX_RULES} are allowed`);
+  if (next.regexSize > MAX_REGEX_STEPS) {
+    refuse(`all regexes together would compile to ${next.regexSize} steps; at most ${MAX_REGEX_STEPS} are allowed`);
   }
 }

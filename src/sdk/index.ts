@@ -4,5 +4,5 @@ export { FeedbackClient, type FeedbackInput } from './feedback-client.ts';
 export { IndexClient, type RebuildOptions } from './index-client.ts';
 export { type FailedReply, problemToError } from './problem-to-error.ts';
 export { type Liveness, ReachClient, type RouteInput } from './reach-client.ts';
-export { type RuleEditOptions, type RuleInput, RulesClient } from './rules-client.ts';
+export { type RuleEditOptions, type RuleImportInput, type RuleInput, RulesClient } from './rules-client.ts';
 export { type ConnectionOptions, DEFAULT_BASE_URL } from './service-connection.ts';

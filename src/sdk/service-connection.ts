@@ -61,6 +61,16 @@ export class ServiceConnection {
     });
   }
 
+  /** An answer that is a text of this media type. */
+  async text(request: CallRequest, mediaType: string): Promise<string> {
+    return this.#within(request, async (signal) => {
+      const response = await this.#send(request, mediaType, signal);
+      if (response.ok && (response.headers.get('content-type') ?? '').startsWith(mediaType)) return response.text();
+      await this.#read(request, response);
+      throw new AgentReachError('AR_ERR_FOREIGN_REPLY', { detail: `${this.#asked(request)} sent no ${mediaType}` });
+    });
+  }
+
   /** The chunks of an answer that comes bit by bit, handed to `use` within the deadline. */
   async stream<Result>(
     request: CallRequest,

@@ -10,6 +10,8 @@ import {
   type RouteReply,
   routeReplySchema,
   ruleHistorySchema,
+  ruleImportReplySchema,
+  ruleLintSchema,
   ruleListSchema,
   ruleReplySchema,
 } from '../../src/contract/index.ts';
@@ -159,7 +161,28 @@ export const dryRun = dryRunReplySchema.parse({
   decidedBy: 'invoice',
   capability: 'finance.issue.invoice',
   deny: false,
+  namespace: 'default',
+  registered: true,
+  sensitive: true,
+  scopes: ['sensitive', 'finance.issue.invoice'],
   rules: [{ id: 'invoice', outcome: 'decided', detail: '开发票' }],
+});
+const finding = { id: 'b', code: 'unreachable', message: 'b is never reached: a takes every text of it', ruleId: 'a' };
+export const ruleImport = ruleImportReplySchema.parse({
+  rulesVersion: 5,
+  applied: true,
+  created: ['b'],
+  replaced: [],
+  removed: ['old'],
+  unchanged: 1,
+  warnings: [finding],
+});
+export const ruleLint = ruleLintSchema.parse({
+  rulesVersion: 5,
+  rules: 2,
+  regexSteps: 14,
+  maxRegexSteps: 10_000,
+  items: [finding],
 });
 
 export const indexVersions = indexVersionListSchema.parse({

@@ -57,7 +57,9 @@ const ROUTES = [
   'GET /v1/feedback',
   'GET /v1/index/versions',
   'GET /v1/rules',
+  'GET /v1/rules/export',
   'GET /v1/rules/history',
+  'GET /v1/rules/lint',
   'GET /v1/rules/{id}',
   'PATCH /v1/capabilities/{name}',
   'POST /v1/agents',
@@ -69,6 +71,8 @@ const ROUTES = [
   'POST /v1/route/batch',
   'POST /v1/rules',
   'POST /v1/rules/dry-run',
+  'POST /v1/rules/import',
+  'POST /v1/rules/rollback',
   'PUT /v1/agents/{agentId}/heartbeat',
 ];
 

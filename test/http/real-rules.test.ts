@@ -13,7 +13,13 @@ function start() {
     const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) };
     const response = await app.fetch(new Request(`http://localhost${path}`, sent));
     const text = await response.text();
-    return { status: response.status, etag: response.headers.get('etag'), json: text === '' ? null : JSON.parse(text) };
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return {
+      status: response.status,
+      etag: response.headers.get('etag'),
+      text,
+      json: isJson ? JSON.parse(text) : null,
+    };
   };
 }
 
@@ -47,6 +53,38 @@ describe('the rules routes over the real rules', () => {
     const send = start();
     expect(await send('POST', '/v1/rules', { ...RULE, ...change })).toMatchObject({ status: 400, json: { code } });
     expect((await send('GET', '/v1/rules')).json).toEqual({ rulesVersion: 0, items: [] });
+  });
+
+  it('exports, imports, checks and rolls back, each edit with its own version', async () => {
+    const send = start();
+    await send('POST', '/v1/rules', RULE);
+    const file = await send('GET', '/v1/rules/export');
+    expect(file).toMatchObject({ status: 200, etag: '"1"', text: expect.stringContaining('- id: "invoice"') });
+    await send('DELETE', '/v1/rules/invoice');
+    const imported = await send('POST', '/v1/rules/import', { yaml: file.text }, { 'if-match': '"2"' });
+    expect(imported).toMatchObject({ status: 200, etag: '"3"', json: { created: ['invoice'], applied: true } });
+    expect(await send('POST', '/v1/rules/import', { rules: [] }, { 'if-match': '"2"' })).toMatchObject({ status: 409 });
+    const bad = await send('POST', '/v1/rules/import', {
+      rules: [RULE, { ...RULE, id: 'x', match: 'regex', patterns: ['('] }],
+    });
+    expect(bad).toMatchObject({
+      status: 400,
+      json: { code: 'AR_ERR_INVALID_RULE', issues: [{ path: 'rules[1].patterns[0]' }] },
+    });
+    expect(await send('POST', '/v1/rules/rollback', { version: 2 })).toMatchObject({
+      status: 200,
+      etag: '"4"',
+      json: { rulesVersion: 4, rules: 0 },
+    });
+    expect(await send('POST', '/v1/rules/rollback', { version: 77 })).toMatchObject({ status: 404 });
+    expect(await send('GET', '/v1/rules/lint')).toMatchObject({ status: 200, json: { rules: 0, items: [] } });
+    const history = await send('GET', '/v1/rules/history?limit=1');
+    expect(history.json.items).toMatchObject([{ version: 4, change: 'rollback to 2', editedBy: 'local' }]);
+  });
+
+  it.each(['history', 'export', 'lint'])('refuses a rule named as the address %s', async (id) => {
+    const answer = await start()('POST', '/v1/rules', { ...RULE, id });
+    expect(answer).toMatchObject({ status: 400, json: { code: 'AR_ERR_INVALID_RULE', issues: [{ path: 'id' }] } });
   });
 
   it.each(['GET', 'DELETE'])('answers %s of an unknown rule with 404', async (method) => {

@@ -11,7 +11,16 @@ import type {
   Rule,
 } from '../../src/contract/index.ts';
 import { AgentReachError, hasWords } from '../../src/core/index.ts';
-import { AGENT_VIEW, CAPABILITY_VIEW, FEEDBACK, INDEX_VERSION, ROUTE_REPLY } from '../../src/http/examples.ts';
+import {
+  AGENT_VIEW,
+  CAPABILITY_VIEW,
+  FEEDBACK,
+  INDEX_VERSION,
+  ROUTE_REPLY,
+  RULE_FILE,
+  RULE_IMPORT_REPLY,
+  RULE_LINT,
+} from '../../src/http/examples.ts';
 import type { FeedbackWord, HttpServices } from '../../src/http/index.ts';
 import type { Caller } from '../../src/routing/index.ts';
 import type { RuleSetVersion } from '../../src/rules/index.ts';
@@ -173,12 +182,28 @@ function createRuleBook(calls: string[]) {
       if (!rules.delete(id)) throw new AgentReachError('AR_ERR_RULE_NOT_FOUND');
       return edited(`delete ${id}`, edit.by);
     },
-    dryRun: (intent: string) => ({
+    async importRules() {
+      calls.push('importRules');
+      return { ...structuredClone(RULE_IMPORT_REPLY), rulesVersion: edits.length } as never;
+    },
+    async rollback(version: number, edit: { by: string; expectedVersion?: number }) {
+      calls.push('rollbackRules');
+      check(edit.expectedVersion);
+      if (!edits.some((one) => one.version === version)) throw new AgentReachError('AR_ERR_RULE_NOT_FOUND');
+      return edited(`rollback to ${version}`, edit.by);
+    },
+    exportFile: () => RULE_FILE,
+    lint: () => structuredClone(RULE_LINT) as never,
+    dryRun: (intent: string, namespace: string) => ({
       rulesVersion: edits.length,
       canonicalText: intent,
       decidedBy: null,
       capability: null,
       deny: false,
+      namespace,
+      registered: null,
+      sensitive: null,
+      scopes: [],
       rules: [],
     }),
     history: async (limit: number) => edits.slice(0, limit),

@@ -144,6 +144,10 @@ describe('RuleService', () => {
       decidedBy: 'invoice',
       capability: 'finance.issue.invoice',
       deny: false,
+      namespace: 'default',
+      registered: false,
+      sensitive: false,
+      scopes: [],
       rules: [
         {
           id: 'invoice',

@@ -81,6 +81,23 @@ describe('RuleSet', () => {
     expect(decide(rules, '不要删除')?.rule.id).toBe('b');
   });
 
+  it.each([
+    ['我需要开发票', '发票', true],
+    ['用python写函数', 'python', true],
+    ['write a pythonic loop', 'python', false],
+    ['用pythonic的写法', 'python', false],
+    ['我想学C++', 'C++', true],
+    ['我想学Ｃ＋＋编程', 'c++', true],
+    ['learn c+ +', 'C++', false],
+    ['迁移到.NET平台', '.NET', true],
+    ['move to .net 8', '.NET', true],
+    ['an asp.network', '.NET', false],
+    ['ＤＥＬＥＴＥ my account', 'delete', true],
+    ['把ｄｅｌｅｔｅ按钮点一下', 'DELETE', true],
+  ])('decides %j by the pattern %j: %s', (intent, pattern, fires) => {
+    expect(decide([rule({ id: 'a', patterns: [pattern] })], intent) !== undefined).toBe(fires);
+  });
+
   it('keeps rules to their languages, mixed text being of both', () => {
     const zh = [rule({ id: 'a', patterns: ['python', '3'], languages: ['zh'] })];
     const en = [rule({ id: 'a', patterns: ['python', '3'], languages: ['en'] })];

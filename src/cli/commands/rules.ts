@@ -4,9 +4,10 @@ import type { RuleInput } from '../../sdk/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
 import { readObjects } from '../input-file.ts';
 import { type CommandGroup, type Program, runCommand, wholeNumber } from '../program.ts';
+import { addRuleFileCommands } from './rule-files.ts';
 
 export function addRulesCommand(program: Program): void {
-  const rules = program.command('rules').description('list, put, delete and try exact rules');
+  const rules = program.command('rules').description('list, put, import, check and try exact rules');
 
   rules
     .command('list', { isDefault: true })
@@ -50,6 +51,7 @@ export function addRulesCommand(program: Program): void {
     );
 
   addReadingCommands(rules);
+  addRuleFileCommands(rules);
 }
 
 function addReadingCommands(rules: CommandGroup): void {
@@ -57,12 +59,14 @@ function addReadingCommands(rules: CommandGroup): void {
     .command('dry-run')
     .description('show what the rules alone would do with a text')
     .argument('<text>')
-    .action((text, _options, command) =>
-      runCommand(command.optsWithGlobals(), async ({ output, client }) => {
-        output.answer(await client.rules.dryRun(text), (reply) => showDryRun(output, reply));
+    .option('--namespace <name>', 'where the capability is looked up')
+    .action((text, _options, command) => {
+      const options = command.optsWithGlobals();
+      return runCommand(options, async ({ output, client }) => {
+        output.answer(await client.rules.dryRun(text, options.namespace), (reply) => showDryRun(output, reply));
         return undefined;
-      }),
-    );
+      });
+    });
 
   rules
     .command('history')
@@ -85,9 +89,14 @@ function showRules(output: ConsoleOutput, rules: readonly Rule[], rulesVersion: 
     { head: 'PRIORITY', cell: ({ priority }) => priority, align: 'right' },
     { head: 'MATCH', cell: ({ match }) => match },
     { head: 'PATTERNS', cell: ({ patterns }) => patterns.join(' | '), maxWidth: 48 },
-    { head: 'UNLESS', cell: ({ unless }) => (unless ?? []).join(' | ') || '-', maxWidth: 24 },
+    { head: 'UNLESS', cell: unlessText, maxWidth: 24 },
     { head: 'OUTCOME', cell: outcomeOf },
   ]);
+}
+
+function unlessText({ unless, negation }: Rule): string {
+  const texts = [...(unless ?? []), ...(negation === 'except' ? ['negated'] : [])];
+  return texts.length === 0 ? '-' : texts.join(' | ');
 }
 
 function outcomeOf({ capability, requireScope }: Rule): string {
@@ -104,6 +113,8 @@ function showDryRun(output: ConsoleOutput, reply: DryRunReply): void {
   output.pairs([
     ['decided by', reply.decidedBy ?? 'no rule: meaning decides'],
     ['outcome', reply.deny ? 'deny' : (reply.capability ?? undefined)],
+    ['in namespace', reply.registered === null ? undefined : standingText(reply)],
+    ['scope', reply.scopes.length === 0 ? undefined : `any of ${reply.scopes.join(', ')}`],
     ['read as', reply.canonicalText],
     ['rules version', String(reply.rulesVersion)],
   ]);
@@ -114,6 +125,11 @@ function showDryRun(output: ConsoleOutput, reply: DryRunReply): void {
     { head: 'OUTCOME', cell: ({ outcome }) => outcome },
     { head: 'DETAIL', cell: ({ detail }) => detail, maxWidth: 80 },
   ]);
+}
+
+function standingText({ namespace, registered, sensitive }: DryRunReply): string {
+  if (registered !== true) return `${namespace}: not registered there`;
+  return sensitive === true ? `${namespace}: sensitive` : namespace;
 }
 
 function showHistory(output: ConsoleOutput, history: RuleHistory): void {

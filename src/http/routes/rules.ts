@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   dryRunReplySchema,
   dryRunRequestSchema,
+  RESERVED_RULE_IDS,
   ruleHistorySchema,
   ruleIdField,
   ruleListSchema,
@@ -10,26 +11,27 @@ import {
   ruleSchema,
 } from '../../contract/index.ts';
 import { AgentReachError } from '../../core/index.ts';
-import type { ReadHeader } from '../api-keys.ts';
-import { type Endpoint, endpoint, type HeaderDoc } from '../endpoint.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
 import { DRY_RUN_REPLY, RULE, RULE_HISTORY } from '../examples.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
+import { editOf, IF_MATCH } from '../rule-edit.ts';
 import type { RuleBook } from '../services.ts';
+import { ruleFileEndpoints } from './rule-files.ts';
 
 const TAG = 'rules';
-const IF_MATCH: HeaderDoc = {
-  name: 'If-Match',
-  description: 'The rules version that the edit is based on, as ETag gave it; another current version refuses it.',
-  example: '"7"',
-};
 const ruleParams = z.strictObject({ id: ruleIdField });
 const historyQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(100).default(20) });
-/** An address under /v1/rules that is not a rule; a rule of this name could not be read. */
-const RESERVED_ID = 'history';
 
 export function ruleEndpoints(rules: RuleBook): Endpoint[] {
-  // /v1/rules/history goes before /v1/rules/{id}: the first that fits answers.
-  return [putRule(rules), listRules(rules), readHistory(rules), dryRun(rules), readRule(rules), deleteRule(rules)];
+  return [
+    putRule(rules),
+    listRules(rules),
+    readHistory(rules),
+    dryRun(rules),
+    readRule(rules),
+    deleteRule(rules),
+    ...ruleFileEndpoints(rules),
+  ];
 }
 
 const putRule = (rules: RuleBook): Endpoint =>
@@ -56,15 +58,15 @@ const putRule = (rules: RuleBook): Endpoint =>
     },
     errors: ['AR_ERR_INVALID_RULE', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ body, caller, header }) {
-      if (body.id === RESERVED_ID) throw reservedId();
+      if (RESERVED_RULE_IDS.includes(body.id)) throw reservedId(body.id);
       const { created, rule, rulesVersion, warnings } = await rules.put(body, editOf(caller.keyId, header));
       return jsonReply(created ? 201 : 200, { rule, rulesVersion, warnings }, { etag: `"${rulesVersion}"` });
     },
   });
 
-function reservedId(): AgentReachError {
-  const issues = [{ path: 'id', message: `"${RESERVED_ID}" is the address of the rules' history` }];
-  return new AgentReachError('AR_ERR_INVALID_RULE', { detail: `id: "${RESERVED_ID}" is reserved`, issues });
+function reservedId(id: string): AgentReachError {
+  const issues = [{ path: 'id', message: `"${id}" is an address of the API` }];
+  return new AgentReachError('AR_ERR_INVALID_RULE', { detail: `id: "${id}" is reserved`, issues });
 }
 
 const listRules = (rules: RuleBook): Endpoint =>
@@ -120,7 +122,7 @@ const dryRun = (rules: RuleBook): Endpoint =>
     body: { schema: dryRunRequestSchema, example: { intent: '我需要开发票' } },
     replies: { 200: { description: 'Each rule, as tried.', schema: dryRunReplySchema, example: DRY_RUN_REPLY } },
     errors: ['AR_ERR_INVALID_INTENT'],
-    handle: async ({ body }) => jsonReply(200, await rules.dryRun(body.intent)),
+    handle: async ({ body }) => jsonReply(200, await rules.dryRun(body.intent, body.namespace)),
   });
 
 const readRule = (rules: RuleBook): Endpoint =>
@@ -159,12 +161,3 @@ const deleteRule = (rules: RuleBook): Endpoint =>
       return { ...emptyReply(204), headers: { etag: `"${rulesVersion}"` } };
     },
   });
-
-function editOf(by: string, header: ReadHeader): { readonly by: string; readonly expectedVersion?: number } {
-  const sent = header('if-match')?.trim();
-  if (sent === undefined || sent === '*') return { by };
-  const digits = /^(?:W\/)?"?(\d{1,15})"?$/.exec(sent)?.[1];
-  if (digits !== undefined) return { by, expectedVersion: Number(digits) };
-  const issues = [{ path: 'headers.If-Match', message: 'must be a rules version, for example "7"' }];
-  throw new AgentReachError('AR_ERR_INVALID_REQUEST', { issues });
-}
