@@ -31,7 +31,7 @@ export class KeyValueRuleStore implements RuleStore {
     if (bytes === undefined) return undefined;
     const current = decodeRecord<RuleSetVersion>('rules', CURRENT, bytes, SHAPE);
     if (current !== undefined) return current;
-    const [newest] = await this.history(1);
+    const [newest] = await this.#wholeHistory(1);
     log('error', 'the current rule set cannot be read; the newest readable one serves', {
       version: newest?.version ?? null,
     });
@@ -50,14 +50,36 @@ export class KeyValueRuleStore implements RuleStore {
     ]);
   }
 
+  /** Reads the sets it answers, by their keys: a set may hold thousands of rules. */
   async history(limit: number): Promise<RuleSetVersion[]> {
+    const bytes = await this.#store.get('rules', CURRENT);
+    const newest = bytes === undefined ? undefined : decodeRecord<RuleSetVersion>('rules', CURRENT, bytes, SHAPE);
+    if (newest === undefined) return this.#wholeHistory(limit);
+    const versions: RuleSetVersion[] = [];
+    for (let at = newest.version; at > Math.max(0, newest.version - KEPT_RULE_VERSIONS); ) {
+      if (versions.length >= limit) break;
+      const count = Math.min(limit - versions.length, at, KEPT_RULE_VERSIONS);
+      const keys = Array.from({ length: count }, (_, i) => historyKey(at - i));
+      const rows = await this.#store.getMany('rule_history', keys);
+      versions.push(...rows.flatMap((row, i) => (row === undefined ? [] : (decodeSet(keys[i] ?? '', row) ?? []))));
+      at -= count;
+    }
+    return versions;
+  }
+
+  /** For a current set that is gone or cannot be read: nothing else says which version was the newest. */
+  async #wholeHistory(limit: number): Promise<RuleSetVersion[]> {
     const newestFirst = (await this.#store.entries('rule_history')).reverse();
     const versions: RuleSetVersion[] = [];
     for (const [key, bytes] of newestFirst) {
       if (versions.length >= limit) break;
-      const version = decodeRecord<RuleSetVersion>('rule_history', key, bytes, SHAPE);
+      const version = decodeSet(key, bytes);
       if (version !== undefined) versions.push(version);
     }
     return versions;
   }
+}
+
+function decodeSet(key: string, bytes: Uint8Array): RuleSetVersion | undefined {
+  return decodeRecord<RuleSetVersion>('rule_history', key, bytes, SHAPE);
 }
