@@ -1,6 +1,6 @@
 /**
- * Structured log lines from the `log` channel and from changes of state. Written to stdout as JSON, one a line;
- * fields that hold secrets are redacted. Written at once, so that a crash loses no line.
+ * Structured log lines from the `log` channel and from changes of state. Written to stderr as JSON, one a line:
+ * stdout belongs to the answers of commands. Fields that hold secrets are redacted. Written at once, so that a crash loses no line.
  */
 import { type DestinationStream, destination, pino } from 'pino';
 import { subscribe } from '../core/index.ts';
@@ -13,7 +13,7 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** On every line. */
   readonly version?: string;
-  /** Default stdout. */
+  /** Default stderr. */
   readonly stream?: DestinationStream;
 }
 
@@ -26,7 +26,7 @@ export function startLogger(options: LoggerOptions): () => void {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
     },
-    options.stream ?? destination({ dest: 1, sync: true }),
+    options.stream ?? destination({ dest: 2, sync: true }),
   );
   const stops = [
     subscribe('log', ({ level, message, fields }) => logger[level](fields ?? {}, message)),
