@@ -66,7 +66,10 @@ function parseYaml(content: string, shownPath: string): unknown {
   const first = document.errors[0];
   if (first !== undefined) {
     const reason = first.message.split('\n', 1)[0]?.replace(/:$/, '') ?? first.code;
-    throw new AgentReachError('AR_ERR_INVALID_CONFIG', { detail: `${shownPath} is not well-formed YAML: ${reason}` });
+    throw new AgentReachError('AR_ERR_INVALID_CONFIG', {
+      detail: `${shownPath} is not well-formed YAML: ${reason}`,
+      cause: first,
+    });
   }
   try {
     return document.toJS();

@@ -36,7 +36,7 @@ export async function readInputFile(path: string): Promise<unknown> {
   const first = document.errors[0];
   if (first !== undefined) {
     const reason = first.message.split('\n', 1)[0]?.replace(/:$/, '') ?? first.code;
-    throw badFile(`${path} is not well-formed YAML: ${reason}`);
+    throw badFile(`${path} is not well-formed YAML: ${reason}`, first);
   }
   try {
     return document.toJS();

@@ -22,7 +22,12 @@ const routeFields = {
   tags: tagsField.optional(),
   exclude: z.array(agentIdField).max(256).optional(),
   minRelevance: z.number().min(0).max(1).optional(),
-  priority: z.int().min(0).max(9).default(5).meta({ description: 'Carried for the dispatch of tasks; changes no route.' }),
+  priority: z
+    .int()
+    .min(0)
+    .max(9)
+    .default(5)
+    .meta({ description: 'Carried for the dispatch of tasks; changes no route.' }),
   explain: z.boolean().default(false),
 };
 

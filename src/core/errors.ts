@@ -50,8 +50,12 @@ export const ERRORS = {
   AR_ERR_FEEDBACK_DECIDED: caller(409, 'The feedback was decided the other way already.'),
   AR_ERR_INDEX_SELF_CHECK: service(409, 'The new index version failed its self-check; the old one serves on.', false),
   AR_ERR_INDEX_NO_CATALOGUE: caller(409, 'The index version was written without a catalogue of its texts.'),
+  AR_ERR_REQUEST_TIMEOUT: caller(408, 'The request did not arrive in time.', true),
   AR_ERR_BODY_TOO_LARGE: caller(413, 'The body is over the limit.'),
   AR_ERR_UNSUPPORTED_MEDIA_TYPE: caller(415, 'The body must be application/json.'),
+  AR_ERR_HEADERS_TOO_LARGE: caller(431, 'The headers are over the limit.'),
+  /** Made by clients only: their own signal ended the call. */
+  AR_ERR_ABORTED: caller(499, 'The caller ended the call before it was answered.', true),
   AR_ERR_INTERNAL: service(500, 'Something failed inside the service.', false),
   /** Made by clients only: the answer came from a proxy, a page, or another service. */
   AR_ERR_FOREIGN_REPLY: service(502, 'The answer did not come from an Agent-Reach service.', false),

@@ -2,7 +2,7 @@
  * The socket side: listens, and stops so that no running request is cut while time is left. While stopping, each
  * answer closes its connection, idle connections close at once, and what still runs at the end of the grace is cut.
  */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AgentReachError, type Clock, errorText, systemClock } from '../core/index.ts';
@@ -130,11 +130,11 @@ function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
     return;
   }
   const requestId = requestIdFrom(undefined);
-  const refusal = new AgentReachError('AR_ERR_INVALID_REQUEST', { detail: clientErrorText(error.code) });
+  const refusal = refusalOf(error);
   const { status, body, contentType } = problemReply(refusal, { requestId, route: 'unknown' });
   const text = typeof body === 'string' ? body : '';
   const head = [
-    `HTTP/1.1 ${status} Bad Request`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${contentType}`,
     `content-length: ${Buffer.byteLength(text)}`,
     `x-request-id: ${requestId}`,
@@ -143,8 +143,10 @@ function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
-function clientErrorText(code: string | undefined): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'the headers are over 16 KiB';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'the request did not arrive in time';
-  return 'this is not a well-formed HTTP request';
+function refusalOf(cause: NodeJS.ErrnoException): AgentReachError {
+  if (cause.code === 'HPE_HEADER_OVERFLOW') {
+    return new AgentReachError('AR_ERR_HEADERS_TOO_LARGE', { detail: 'the headers are over 16 KiB', cause });
+  }
+  if (cause.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AgentReachError('AR_ERR_REQUEST_TIMEOUT', { cause });
+  return new AgentReachError('AR_ERR_INVALID_REQUEST', { detail: 'this is not a well-formed HTTP request', cause });
 }

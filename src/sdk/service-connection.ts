@@ -104,7 +104,16 @@ export class ServiceConnection {
     } catch (error) {
       if (error instanceof AgentReachError) throw error;
       if (isLate) throw this.#deadlineError(request, timeoutMs, error);
-      if (request.signal?.aborted === true) throw error;
+      if (request.signal?.aborted === true) {
+        throw new AgentReachError('AR_ERR_ABORTED', {
+          detail: `${this.#asked(request)} was ended by its caller`,
+          cause: error,
+        });
+      }
+      if (error instanceof SyntaxError) {
+        const detail = `${this.#asked(request)} was answered with broken JSON; is this an Agent-Reach service?`;
+        throw new AgentReachError('AR_ERR_FOREIGN_REPLY', { detail, cause: error });
+      }
       throw this.#unreachableError(error);
     } finally {
       cancelTimer?.();

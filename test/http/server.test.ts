@@ -165,7 +165,10 @@ describe('the server', () => {
     const { server } = await startTestService();
     const raw = await openRaw(server.port);
     raw.socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
-    expect(await raw.closed).toContain('over 16 KiB');
+    const answer = await raw.closed;
+    expect(answer).toContain('HTTP/1.1 431 Request Header Fields Too Large');
+    expect(answer).toContain('AR_ERR_HEADERS_TOO_LARGE');
+    expect(answer).toContain('over 16 KiB');
   });
 
   it('answers an unusable Host with a problem', async () => {

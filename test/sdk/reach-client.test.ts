@@ -149,6 +149,16 @@ describe('rebuild', () => {
     expect([error.code, error.message]).toEqual(['AR_ERR_INDEX_SELF_CHECK', 'recall 0.9']);
   });
 
+  it('says that a broken event came from no service, and an abort from the caller', async () => {
+    const { client } = await clientOf({
+      'POST /v1/index/rebuild': () => eventStream(['event: progress\ndata: {"phase":\n\n']),
+    });
+    const broken = await failureOf(client.index.rebuild({ onProgress: () => {} }));
+    expect(broken).toMatchObject({ code: 'AR_ERR_FOREIGN_REPLY', cause: expect.any(SyntaxError) });
+    const ended = await failureOf(client.index.rebuild({ signal: AbortSignal.abort() }));
+    expect(ended).toMatchObject({ code: 'AR_ERR_ABORTED', cause: expect.anything() });
+  });
+
   it('throws when the stream ends early, or when a problem comes instead', async () => {
     const { client } = await clientOf({ 'POST /v1/index/rebuild': () => eventStream(['event: progress\n']) });
     expect((await failureOf(client.index.rebuild({ onProgress: () => {} }))).code).toBe('AR_ERR_UNREACHABLE');
