@@ -1,9 +1,10 @@
 # Build: needs a compiler for hnswlib-node; nothing of it reaches the image that runs.
 FROM node:20-bookworm-slim AS build
+# The headers of Node lie in its prefix: nothing is downloaded for the compile.
+ENV npm_config_nodedir=/usr/local
 RUN apt-get update && apt-get install -y --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY stubs ./stubs
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
@@ -13,7 +14,6 @@ FROM node:20-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=7420 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
-COPY --from=build /app/stubs ./stubs
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY models ./models
