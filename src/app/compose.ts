@@ -68,7 +68,7 @@ export async function compose(config: Config, substitutes: Substitutes = {}): Pr
 function openStore(config: Config): Promise<KeyValueStore> {
   return config.redis.url === null
     ? LmdbStore.open({ dataDir: config.data.dir })
-    : RedisStore.open({ url: config.redis.url });
+    : RedisStore.open({ url: config.redis.url, dataDir: config.data.dir });
 }
 
 async function wire(

@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { RedisStore } from '../../src/storage/index.ts';
+import { LmdbStore, RedisStore } from '../../src/storage/index.ts';
 import { runDomainStoreContracts } from '../contracts/domain-stores.contract.ts';
 import { runKeyValueStoreContract, type StoreBackend } from '../contracts/key-value-store.contract.ts';
 import { hasRedisServer, TestRedis } from './redis-server.ts';
@@ -40,6 +43,21 @@ describe.runIf(hasRedisServer)('on a real server', () => {
       const store = await open();
       await store.commit([{ table: 'agents', key: 'a', value: Uint8Array.of(1) }]);
       await store.close();
+    });
+
+    test('owns its data folder too, whatever database another one uses', async () => {
+      await flush();
+      const dataDir = mkdtempSync(join(tmpdir(), 'agent-reach-redis-'));
+      onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+      const first = await RedisStore.open({ url: `${server.url}/1`, leaseMs: LEASE_MS, dataDir });
+      const other = () => RedisStore.open({ url: `${server.url}/2`, leaseMs: LEASE_MS, dataDir });
+      await expect(other()).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
+      await expect(LmdbStore.open({ dataDir })).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
+      await first.close();
+      await (await other()).close();
+      const nowhere = RedisStore.open({ url: 'redis://127.0.0.1:1', leaseMs: LEASE_MS, dataDir });
+      await expect(nowhere).rejects.toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE' });
+      await (await LmdbStore.open({ dataDir })).close();
     });
 
     test('refuses commits of an owner that another has replaced', async () => {

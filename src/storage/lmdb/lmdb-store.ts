@@ -3,8 +3,7 @@
  * the fsync of its transaction; everything committed while one fsync runs shares the next. Measured: one commit
  * alone costs an fsync, thousands in flight cost a few.
  */
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { errorText } from '../../core/index.ts';
 import {
@@ -18,7 +17,8 @@ import {
   type TableWrite,
 } from '../key-value-store.ts';
 import { checkSchemaVersion } from '../schema-version.ts';
-import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { lockDataDir } from './data-dir.ts';
+import type { DirectoryLock } from './directory-lock.ts';
 import { flawOfLmdbFile } from './lmdb-file.ts';
 
 type Table = Database<Buffer, string>;
@@ -48,8 +48,7 @@ export class LmdbStore implements KeyValueStore {
   static async open(options: { readonly dataDir: string }): Promise<LmdbStore> {
     const dataDir = resolve(options.dataDir);
     const folder = join(dataDir, 'store');
-    makeFolder(folder, dataDir);
-    const lock = await lockDirectory(dataDir);
+    const lock = await lockDataDir(dataDir, folder);
     let environment: RootDatabase<Buffer, string> | undefined;
     try {
       environment = openEnvironment(folder);
@@ -142,25 +141,6 @@ export class LmdbStore implements KeyValueStore {
   #assertOpen(): void {
     if (this.#closing !== undefined) throw storeClosed();
   }
-}
-
-function makeFolder(folder: string, dataDir: string): void {
-  try {
-    makeFolders(folder);
-    for (const path of [dataDir, folder]) accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw storeUnavailable(
-      `DATA_DIR ${dataDir} cannot be used as a folder to write in (${errorText(error)}): set DATA_DIR to one that can`,
-      error,
-    );
-  }
-}
-
-/** Not mkdir's `recursive`: in a place such as /proc, where nothing can be made, it never returns (Node 20). */
-function makeFolders(path: string): void {
-  if (existsSync(path)) return;
-  makeFolders(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
 }
 
 function openEnvironment(folder: string): RootDatabase<Buffer, string> {

@@ -18,6 +18,8 @@ import {
   type TableName,
   type TableWrite,
 } from '../key-value-store.ts';
+import { lockDataDir } from '../lmdb/data-dir.ts';
+import type { DirectoryLock } from '../lmdb/directory-lock.ts';
 import { checkSchemaVersion } from '../schema-version.ts';
 import { connectRedis, placeOf } from './redis-connection.ts';
 import { FENCE_KEY, OWNER_KEY, tableKey } from './redis-key-names.ts';
@@ -34,6 +36,8 @@ export interface RedisStoreOptions {
   readonly url: string;
   readonly clock?: Clock;
   readonly leaseMs?: number;
+  /** Owned as the embedded store owns it, until `close`: index versions lie there whatever holds the rest. */
+  readonly dataDir?: string;
 }
 
 interface Lease {
@@ -47,13 +51,15 @@ export class RedisStore implements KeyValueStore {
   readonly #clock: Clock;
   readonly #lease: Lease;
   readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #lock: DirectoryLock | undefined;
   #cancelRenewal: CancelTimer = () => undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(redis: Redis, clock: Clock, lease: Lease) {
+  private constructor(redis: Redis, clock: Clock, held: { readonly lease: Lease; readonly lock?: DirectoryLock }) {
     this.#redis = redis;
     this.#clock = clock;
-    this.#lease = lease;
+    this.#lease = held.lease;
+    this.#lock = held.lock;
     this.#renewLater();
   }
 
@@ -63,11 +69,26 @@ export class RedisStore implements KeyValueStore {
    */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
     const clock = options.clock ?? systemClock;
+    const held = options.dataDir === undefined ? {} : { lock: await lockDataDir(options.dataDir) };
+    try {
+      return await RedisStore.#connect(options, clock, held);
+    } catch (error) {
+      await held.lock?.release();
+      throw error;
+    }
+  }
+
+  static async #connect(
+    options: RedisStoreOptions,
+    clock: Clock,
+    held: { readonly lock?: DirectoryLock },
+  ): Promise<RedisStore> {
     const redis = await connectRedis(options.url);
     const place = placeOf(options.url);
     let store: RedisStore | undefined;
     try {
-      store = new RedisStore(redis, clock, await acquire(redis, clock, options.leaseMs ?? DEFAULT_LEASE_MS, place));
+      const lease = await acquire(redis, clock, options.leaseMs ?? DEFAULT_LEASE_MS, place);
+      store = new RedisStore(redis, clock, { ...held, lease });
       await checkSchemaVersion(store, place);
       return store;
     } catch (error) {
@@ -121,6 +142,7 @@ export class RedisStore implements KeyValueStore {
       // Left to lapse where Redis cannot be told.
       await this.#redis.eval(RELEASE, 1, OWNER_KEY, this.#lease.token).catch(() => undefined);
       this.#redis.disconnect();
+      await this.#lock?.release();
     })();
     return this.#closing;
   }
