@@ -3,6 +3,7 @@
  * Environment names, `agent-reach config` and the refusals are all made from this schema.
  */
 import { z } from 'zod';
+import { DEFAULT_REGISTRY } from '../registry/index.ts';
 
 /** What a reader needs beside the rule: the unit, what rising the value does, what 0 means. */
 type KeyNote = {
@@ -108,10 +109,10 @@ const embedderSchema = z.strictObject({
 
 const registrySchema = z.strictObject({
   missedBeats: count(1, 100)
-    .default(3)
+    .default(DEFAULT_REGISTRY.missedBeats)
     .meta(note('beats', 'Heartbeats missed before an agent is offline; higher forgives more and reacts later.')),
   keepOfflineMs: ms()
-    .default(86_400_000)
+    .default(DEFAULT_REGISTRY.keepOfflineMs)
     .meta(note('ms', 'How long an offline agent stays visible; 0 forgets it at once.')),
 });
 
@@ -256,8 +257,6 @@ export type ConfigValues = z.output<typeof configSchema>;
 /** Compiled: the rules across keys hold, paths are absolute, and each value knows where it came from. */
 export interface Config extends Readonly<Omit<ConfigValues, 'model'>> {
   readonly model: { readonly id: string; readonly path: string | null };
-  /** Whether only this machine can connect. */
-  readonly isLoopback: boolean;
   /** null where no tag marks canaries; else `routing.strategies` name `canary`. */
   readonly canary: { readonly tag: string; readonly value: string; readonly share: number } | null;
   /** Source of each key that is not a default: `flag --port`, `environment PORT`, `file ./agent-reach.yaml`. */

@@ -3,10 +3,9 @@
  * across keys. What `loadConfig` returns can be started; everything else is refused with AR_ERR_INVALID_CONFIG,
  * naming key, rule, value and source of each mistake.
  */
-import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { AgentReachError, type ErrorIssue } from '../core/index.ts';
+import { AgentReachError, type ErrorIssue, isLoopbackHost } from '../core/index.ts';
 import { CONFIG_KEYS, findKey } from './config-keys.ts';
 import { type Config, type ConfigInput, type ConfigValues, configSchema } from './config-schema.ts';
 import {
@@ -51,8 +50,7 @@ function compile(input: unknown, sources: Sources, cwd: string): Config {
   const issues = [...sources.issues, ...(parsed.error?.issues ?? []).map((issue) => issueOf(issue, sources.values))];
   if (parsed.data === undefined || issues.length > 0) throw refusal(issues);
   const values = parsed.data;
-  const isLoopback = isLoopbackHost(values.http.host);
-  const crossIssues = crossKeyIssues(values, isLoopback);
+  const crossIssues = crossKeyIssues(values);
   if (crossIssues.length > 0) throw refusal(crossIssues);
   const { tag, value, share } = values.routing.canary;
   const { strategies } = values.routing;
@@ -60,7 +58,6 @@ function compile(input: unknown, sources: Sources, cwd: string): Config {
     ...values,
     data: { dir: resolve(cwd, values.data.dir) },
     model: { id: values.model.id, path: values.model.path === null ? null : resolve(cwd, values.model.path) },
-    isLoopback,
     routing: {
       ...values.routing,
       strategies: tag === null || strategies.includes('canary') ? strategies : [...strategies, 'canary'],
@@ -108,18 +105,14 @@ function refusal(issues: readonly ErrorIssue[]): AgentReachError {
   return new AgentReachError('AR_ERR_INVALID_CONFIG', { detail, issues });
 }
 
-function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
-}
-
-function crossKeyIssues(values: ConfigValues, isLoopback: boolean): ErrorIssue[] {
+function crossKeyIssues(values: ConfigValues): ErrorIssue[] {
   const issues: ErrorIssue[] = [];
   const refuseIf = (isBroken: boolean, path: string, message: string): void => {
     if (isBroken) issues.push({ path, message });
   };
   const { apiKeys } = values.auth;
   refuseIf(
-    !isLoopback && apiKeys.length === 0,
+    !isLoopbackHost(values.http.host) && apiKeys.length === 0,
     'http.host',
     `${values.http.host} can be reached from other machines and auth.apiKeys is empty: listen on 127.0.0.1, or ` +
       'give auth.apiKeys (in the file, or AGENT_REACH_AUTH_API_KEYS=\'[{"id":"ops","sha256":"...","scopes":["*"]}]\'; ' +

@@ -59,11 +59,6 @@ export class ConsoleOutput {
     }
   }
 
-  /** False once the reader left: a long list can stop. */
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   get isJson(): boolean {
     return this.#isJson;
   }

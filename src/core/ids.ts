@@ -21,7 +21,6 @@ function randomToken(): string {
 }
 
 export const newLeaseId = (): LeaseId => `lease_${randomToken()}` as LeaseId;
-export const newAgentId = (): AgentId => `agent_${randomToken()}` as AgentId;
 
 let requestCount = 0;
 const processTag = randomToken().slice(0, 8);

@@ -17,11 +17,11 @@ export {
   type CapabilityName,
   type ContentHash,
   type LeaseId,
-  newAgentId,
   newLeaseId,
   newRequestId,
   type RequestId,
 } from './ids.ts';
+export { isLoopbackHost } from './loopback.ts';
 export { ManualClock } from './manual-clock.ts';
 export { nearestName } from './nearest-name.ts';
 export { nextTurn } from './next-turn.ts';

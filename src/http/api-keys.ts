@@ -6,7 +6,7 @@
  * are kept out there: a page on another site could otherwise post to 127.0.0.1 or rebind its own name to it.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { AgentReachError } from '../core/index.ts';
+import { AgentReachError, isLoopbackHost } from '../core/index.ts';
 
 export interface ApiKey {
   /** For people and for `by` in histories; never secret. */
@@ -32,11 +32,6 @@ const LOCAL: Identity = { keyId: 'local', scopes: new Set(['*']) };
 const MAX_KEY_LENGTH = 512;
 const BEARER = /^Bearer +([^ ]+) *$/i;
 const LOOPBACK_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-const LOOPBACK_NAME = /^(?:localhost|::1|\[::1\]|127(?:\.\d{1,3}){3}|::ffff:127(?:\.\d{1,3}){3})$/i;
-
-export function isLoopback(host: string): boolean {
-  return LOOPBACK_NAME.test(host);
-}
 
 export type ReadHeader = (name: string) => string | undefined;
 export type Authenticate = (header: ReadHeader) => Identity;
@@ -47,7 +42,7 @@ export function createAuthenticator(keys: readonly ApiKey[], boundTo: string): A
     const known = keys.map(readKey);
     return (header) => identify(header, known);
   }
-  if (isLoopback(boundTo)) return identifyLocal;
+  if (isLoopbackHost(boundTo)) return identifyLocal;
   throw new AgentReachError('AR_ERR_INVALID_CONFIG', {
     detail: `without API keys the service binds to loopback only, not to "${boundTo}"`,
   });

@@ -1,6 +1,5 @@
 export type { ApiKey } from './api-keys.ts';
-export { isLoopback } from './api-keys.ts';
-export { createHttpApp, DEFAULT_BODY_LIMIT_BYTES, type HttpApp, type HttpOptions } from './app.ts';
+export { createHttpApp, type HttpApp, type HttpOptions } from './app.ts';
 export { type HttpServer, type ServerOptions, startHttpServer } from './server.ts';
 export type {
   AgentDirectory,

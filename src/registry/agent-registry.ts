@@ -12,11 +12,13 @@ import type {
   AgentPage,
   AgentState,
   AgentView,
+  CapabilityPage,
   CapabilityUpdate,
   CapabilityView,
   Heartbeat,
   HeartbeatReply,
   ListAgentsQuery,
+  ListCapabilitiesQuery,
   Registration,
   RegistrationReply,
   Warning,
@@ -28,7 +30,7 @@ import { agentView, listAgents } from './agent-listing.ts';
 import type { AgentRecord, RegisteredAgent } from './agent-record.ts';
 import type { AgentStore } from './agent-store.ts';
 import type { CapabilityIndex } from './capability-index.ts';
-import { CapabilityListing, type CapabilityPage, type ListCapabilitiesQuery } from './capability-listing.ts';
+import { CapabilityListing } from './capability-listing.ts';
 import { assertEndpoints } from './endpoint-policy.ts';
 import { beaten } from './heartbeat.ts';
 import { isExpired, isExpirySoon, nextHeartbeatMs } from './lease.ts';

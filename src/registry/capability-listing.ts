@@ -1,18 +1,11 @@
 /** Dictionary entries as the outside sees them: what is said of a name, and how many agents stand behind it. */
-import type { z } from 'zod';
 import { type CapabilityDictionary, type DictionaryEntry, suggestNames } from '../capability/index.ts';
-import type { CapabilityView, listCapabilitiesQuerySchema } from '../contract/index.ts';
+import type { CapabilityPage, CapabilityView, ListCapabilitiesQuery } from '../contract/index.ts';
 import { AgentReachError } from '../core/index.ts';
 import type { AgentDirectory } from './agent-directory.ts';
 import { isRoutable } from './health.ts';
 import type { MeaningBook } from './meaning-book.ts';
 import { decodeCursor, pageOf } from './page-cursor.ts';
-
-export type ListCapabilitiesQuery = z.infer<typeof listCapabilitiesQuerySchema>;
-export interface CapabilityPage {
-  items: CapabilityView[];
-  nextCursor: string | null;
-}
 
 const ENTRY_KEY = /^[a-z0-9_.]+ [a-z0-9_-]+$/;
 /** The order of `CapabilityDictionary.list`. */

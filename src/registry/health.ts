@@ -8,7 +8,7 @@
  *      ^                          |
  *      +--------------------------+        a heartbeat of the newest lease, or a new registration
  *
- * `suspect`, `ejected` and `cordoned` are in the contract and in the table of moves; nothing reaches them yet.
+ * `suspect`, `ejected` and `cordoned` are in the contract; nothing reaches them yet.
  */
 import type { AgentState, HeartbeatStatus } from '../contract/index.ts';
 
@@ -27,24 +27,6 @@ const STATE_OF_STATUS: Readonly<Record<HeartbeatStatus, AgentState>> = {
 
 export function stateOf(facts: HealthFacts): AgentState {
   return facts.isOffline ? 'offline' : STATE_OF_STATUS[facts.status];
-}
-
-const ALIVE: readonly AgentState[] = ['online', 'suspect', 'busy', 'draining', 'ejected', 'cordoned'];
-
-/** From each state, the states it may move to. A cordoned agent stays so until an operator's word or its death. */
-export const LEGAL_MOVES: Readonly<Record<AgentState, readonly AgentState[]>> = {
-  online: ['suspect', 'busy', 'draining', 'ejected', 'cordoned', 'offline'],
-  suspect: ['online', 'busy', 'draining', 'ejected', 'cordoned', 'offline'],
-  busy: ['online', 'suspect', 'draining', 'ejected', 'cordoned', 'offline'],
-  draining: ['online', 'suspect', 'busy', 'cordoned', 'offline'],
-  ejected: ['online', 'suspect', 'busy', 'draining', 'cordoned', 'offline'],
-  cordoned: ['online', 'busy', 'draining', 'offline'],
-  // A new start says healthy; a beat that brings an agent back may say anything of itself.
-  offline: ALIVE,
-};
-
-export function isLegalMove(from: AgentState, to: AgentState): boolean {
-  return from === to || LEGAL_MOVES[from].includes(to);
 }
 
 /** States in which an agent may be given work, free slots apart. */

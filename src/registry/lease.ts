@@ -13,10 +13,6 @@ export function leaseDeadline(renewedAtMs: number, heartbeatIntervalMs: number, 
   return renewedAtMs + missedBeats * heartbeatIntervalMs;
 }
 
-export function remainingMs(deadlineMs: number, nowMs: number): number {
-  return Math.max(0, deadlineMs - nowMs);
-}
-
 /** A lease holds until its deadline and no longer. */
 export function isExpired(deadlineMs: number, nowMs: number): boolean {
   return nowMs >= deadlineMs;

@@ -1,6 +1,6 @@
 import type { RouteRequest } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
-import type { RegisteredAgent } from '../registry/index.ts';
+import { loadShare, type RegisteredAgent } from '../registry/index.ts';
 import type { RoutingOptions } from './routing-options.ts';
 
 /** One agent that could take the work, for one capability that could be meant. */
@@ -31,9 +31,9 @@ function slotsOf(agent: RegisteredAgent): { used: number; slots: number } {
   return { used: reported === null ? 0 : reported.active + reported.queued, slots };
 }
 
+/** As the registry shows it; an agent that has reported none counts as idle. */
 export function loadOf(agent: RegisteredAgent): number {
-  const { used, slots } = slotsOf(agent);
-  return Math.min(1, Math.max(0, used / slots));
+  return loadShare(agent.record, agent.liveness.load) ?? 0;
 }
 
 export function freeSlotsOf(agent: RegisteredAgent): number {

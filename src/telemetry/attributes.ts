@@ -29,19 +29,7 @@ export const METRIC = {
 export const HTTP_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Stages of a route, in their order, and the whole. */
-export const ROUTE_STAGES: ReadonlySet<string> = new Set([
-  'canonical',
-  'rules',
-  'exact',
-  'embed',
-  'recall',
-  'gate',
-  'meaning',
-  'eligibility',
-  'rerank',
-  'select',
-  'total',
-]);
+export const ROUTE_STAGES: ReadonlySet<string> = new Set(['embed', 'recall', 'meaning', 'select', 'total']);
 
 export const AGENT_STATES = ['online', 'suspect', 'busy', 'draining', 'ejected', 'cordoned', 'offline'] as const;
 

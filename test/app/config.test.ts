@@ -40,7 +40,6 @@ describe('sources', () => {
     expect(config.http).toEqual({ host: '127.0.0.1', port: 7420, bodyLimitBytes: 1_048_576, stopTimeoutMs: 8_000 });
     expect(config.data.dir).toBe(join(cwd, 'data'));
     expect(config.routing.weights).toEqual({ relevance: 0.5, load: 0.3, latency: 0.2 });
-    expect(config.isLoopback).toBe(true);
     expect(config.sources.size).toBe(0);
   });
 
@@ -196,7 +195,7 @@ describe('refusals', () => {
 
   it('takes a public host once there are keys', () => {
     const config = loadConfig({ env: { HOST: '0.0.0.0', AGENT_REACH_AUTH_API_KEYS: KEYS }, cwd: root });
-    expect(config.isLoopback).toBe(false);
+    expect(config.http.host).toBe('0.0.0.0');
   });
 });
 

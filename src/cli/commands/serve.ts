@@ -36,7 +36,7 @@ async function serve(config: Config, output: ConsoleOutput): Promise<void> {
   const stopping = new AbortController();
   void stopSignal.then(() => stopping.abort());
   const service = await startService(config, {}, stopping.signal);
-  const url = `http://${service.host.includes(':') ? `[${service.host}]` : service.host}:${service.port}`;
+  const { url } = service;
   output.answer({ url, host: service.host, port: service.port, dataDir: config.data.dir }, () =>
     output.line(`agent-reach is ready at ${url} (data in ${config.data.dir})`),
   );
