@@ -4,16 +4,31 @@
  */
 import { join } from 'node:path';
 import { CapabilityDictionary } from '../capability/index.ts';
-import { type Clock, log, systemClock } from '../core/index.ts';
+import { type Clock, systemClock } from '../core/index.ts';
 import { CachingEmbedder, type Embedder, modelById, TransformersEmbedder } from '../embedding/index.ts';
 import { EventBus } from '../events/index.ts';
 import { Bm25Index } from '../lexical-index/index.ts';
 import { AgentRegistry, FeedbackBook } from '../registry/index.ts';
-import { CapabilityIndexer, IndexRebuilder, Router, type RoutingOptions } from '../routing/index.ts';
+import {
+  CandidateCheck,
+  CapabilityIndexer,
+  type GoldenAnswerOptions,
+  GoldenSet,
+  goldenAnswerer,
+  IndexDesk,
+  IndexHolder,
+  IndexRebuilder,
+  type IndexStart,
+  Router,
+  type RoutingOptions,
+  startIndex,
+} from '../routing/index.ts';
 import { RuleService } from '../rules/index.ts';
 import {
   KeyValueAgentStore,
   KeyValueFeedbackStore,
+  KeyValueGoldenStore,
+  KeyValueIndexHoldStore,
   KeyValueRuleStore,
   type KeyValueStore,
   KeyValueVectorStore,
@@ -45,7 +60,9 @@ export interface Parts {
   readonly versionStore: VersionStore;
   readonly vectors: LayeredIndex;
   readonly indexer: CapabilityIndexer;
-  readonly rebuilder: IndexRebuilder;
+  readonly index: IndexDesk;
+  readonly indexStart: IndexStart;
+  readonly golden: GoldenSet;
   readonly registry: AgentRegistry;
   readonly rules: RuleService;
   readonly feedback: FeedbackBook;
@@ -85,11 +102,10 @@ async function wire(
   const versionsDir = join(config.data.dir, 'index');
   const versionStore = new VersionStore(versionsDir, { keep: config.index.keepVersions });
   await versionStore.open();
-  const hnsw = { m: config.index.m, efConstruction: config.index.efConstruction, efSearch: config.index.efSearch };
   const expected = { modelId, fingerprint, dimensions, kind: config.index.kind };
-  const { loaded, refused } = await versionStore.loadNewest(expected);
-  for (const { id, reason } of refused) log('warn', 'an index version on disk was refused', { version: id, reason });
-  const vectors = new LayeredIndex(dimensions, loaded);
+  const holder = new IndexHolder(new KeyValueIndexHoldStore(store));
+  const indexStart = await startIndex(versionStore, holder, expected);
+  const vectors = new LayeredIndex(dimensions, indexStart.loaded);
 
   const indexer = new CapabilityIndexer({
     clock,
@@ -99,19 +115,6 @@ async function wire(
     createLexicalIndex: () => new Bm25Index(),
     nearDuplicateSimilarity: config.index.nearDuplicateSimilarity,
   });
-  const rebuilder = new IndexRebuilder({
-    clock,
-    model: embedder.info,
-    kind: config.index.kind,
-    indexer,
-    vectors,
-    store: versionStore,
-    builder: new IndexBuilder({ dir: versionsDir, keep: config.index.keepVersions, hnsw }),
-    debounceMs: config.index.rebuildDebounceMs,
-    maxWaitMs: config.index.rebuildMaxWaitMs,
-    deltaShare: config.index.rebuildDeltaShare,
-  });
-
   const dictionary = new CapabilityDictionary(config.dictionary.mode);
   const registry = new AgentRegistry({
     clock,
@@ -136,16 +139,30 @@ async function wire(
   });
 
   const routingOptions: RoutingOptions = { ...config.routing, canary: config.canary ?? undefined };
+  const { calibration } = model;
+  const options = () => routingOptions;
+  const golden = new GoldenSet(new KeyValueGoldenStore(store));
+  await golden.load();
+  const index = createIndexDesk(config, {
+    answers: { clock, embedder, calibration, rules, options },
+    dir: versionsDir,
+    store: versionStore,
+    vectors,
+    indexer,
+    holder,
+    golden,
+    started: indexStart,
+  });
   const router = new Router({
     clock,
     random,
     embedder,
-    calibration: model.calibration,
+    calibration,
     indexer,
     view: registry.view,
     rules,
     indexVersion: () => vectors.versionId,
-    options: () => routingOptions,
+    options,
     cache: { ttlMs: config.routing.cacheTtlMs, maxEntries: config.routing.cacheEntries },
   });
   return {
@@ -157,12 +174,46 @@ async function wire(
     versionStore,
     vectors,
     indexer,
-    rebuilder,
+    index,
+    indexStart,
+    golden,
     registry,
     rules,
     feedback,
     router,
   };
+}
+
+interface IndexParts {
+  readonly answers: GoldenAnswerOptions;
+  readonly dir: string;
+  readonly store: VersionStore;
+  readonly vectors: LayeredIndex;
+  readonly indexer: CapabilityIndexer;
+  readonly holder: IndexHolder;
+  readonly golden: GoldenSet;
+  readonly started: IndexStart;
+}
+
+/** Everything that makes, checks and keeps index versions. */
+function createIndexDesk(config: Config, { answers, ...parts }: IndexParts): IndexDesk {
+  const { clock, embedder } = answers;
+  const { kind, keepVersions: keep, m, efConstruction, efSearch } = config.index;
+  const model = embedder.info;
+  const answerer = goldenAnswerer(answers);
+  const rebuilder = new IndexRebuilder({
+    ...parts,
+    clock,
+    model,
+    kind,
+    check: new CandidateCheck({ ...parts, answerer }),
+    firstWhy: parts.started.firstWhy,
+    builder: new IndexBuilder({ dir: parts.dir, keep, hnsw: { m, efConstruction, efSearch } }),
+    debounceMs: config.index.rebuildDebounceMs,
+    maxWaitMs: config.index.rebuildMaxWaitMs,
+    deltaShare: config.index.rebuildDeltaShare,
+  });
+  return new IndexDesk({ ...parts, clock, model, rebuilder, answerer });
 }
 
 type ComposedEmbedder = Pick<Parts, 'embedder' | 'waitingTexts'>;

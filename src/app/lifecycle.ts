@@ -8,6 +8,7 @@ import { errorText, log } from '../core/index.ts';
 import { createHttpApp, type HttpServer, startHttpServer } from '../http/index.ts';
 import { degradedReasonOf } from '../routing/index.ts';
 import { type MetricCollectors, startLogger, startMetrics } from '../telemetry/index.ts';
+import { estimateMemory } from '../vector-index/index.ts';
 import { compose, type Parts, type Substitutes } from './compose.ts';
 import type { Config } from './config.ts';
 
@@ -66,10 +67,10 @@ function abortOf(signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-function startModel({ embedder, indexer, rebuilder }: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
+function startModel({ embedder, indexer, index }: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
   stops.push(() => embedder.stop());
   stops.push(() => indexer.stop());
-  stops.push(() => rebuilder.stop());
+  stops.push(() => index.stop());
   return embedder.start();
 }
 
@@ -90,7 +91,7 @@ async function listen(
   parts: Parts,
   stops: (() => void | Promise<void>)[],
 ): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
-  const { config, clock, registry, rules, feedback, router, rebuilder } = parts;
+  const { config, clock, registry, rules, feedback, router, index, golden } = parts;
   const phase = { ready: false };
   const metrics = startMetrics({ collectors: collectorsOf(parts) });
   stops.push(() => metrics.stop());
@@ -100,7 +101,8 @@ async function listen(
       rules,
       feedback,
       routing: router,
-      index: rebuilder,
+      index,
+      golden,
       metricsText: () => metrics.text(),
       readiness: () => readinessOf(parts, phase.ready),
       version: SERVICE_VERSION,
@@ -126,28 +128,36 @@ async function stopServer({ config, clock, embedder }: Parts, server: HttpServer
   embedder.stopDocuments();
 }
 
-function collectorsOf({ registry, embedder, vectors, waitingTexts }: Parts): MetricCollectors {
+function collectorsOf({ config, registry, rules, embedder, vectors, waitingTexts }: Parts): MetricCollectors {
   return {
     agentCounts: () => registry.counts(),
     registryEpoch: () => registry.view.epoch,
     waitingTexts,
     modelReady: () => embedder.health.state === 'ready',
     index: () => ({ version: vectors.versionId, count: vectors.size - vectors.deltaSize, delta: vectors.deltaSize }),
+    indexMemory: () => {
+      const { vectorsBytes, graphBytes, deltaBytes, tombstoneBytes } = estimateMemory(vectors, config.index.m);
+      return { vectors: vectorsBytes, graph: graphBytes, delta: deltaBytes, tombstones: tombstoneBytes };
+    },
   };
 }
 
-function readinessOf({ embedder, indexer, vectors, registry }: Parts, isReady: boolean): Readiness {
+function readinessOf({ embedder, indexer, vectors, registry, indexStart, index }: Parts, isReady: boolean): Readiness {
   const reason = degradedReasonOf(embedder);
   const missing = indexer.missingVectors;
   return {
     ready: isReady,
-    degraded: reason !== null,
+    degraded: reason !== null || indexer.waitingReason !== null,
     checks: {
       service: { ok: isReady, detail: isReady ? 'serving' : 'starting' },
       model: { ok: reason === null, detail: reason ?? embedder.info.modelId },
       index: {
         ok: missing === 0,
-        detail: missing === 0 ? `${vectors.size} vectors` : `${missing} texts wait for their vectors`,
+        detail: [
+          missing === 0 ? `${vectors.size} vectors` : `${missing} texts wait for their vectors`,
+          `at the start: ${indexStart.note}`,
+          ...(index.held === null ? [] : [`held at ${index.held.version} since ${index.held.heldAt}`]),
+        ].join('; '),
       },
     },
     indexVersion: vectors.versionId,

@@ -22,6 +22,15 @@ function readText(path: string): string {
   }
 }
 
+/** The lines that hold anything. */
+export function readLines(path: string): string[] {
+  const lines = readText(path)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw badFile(`${path} is empty`);
+  return lines;
+}
+
 /** JSON is tried first: it is many times faster than YAML on a large file. */
 export async function readInputFile(path: string): Promise<unknown> {
   const content = readText(path);

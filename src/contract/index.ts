@@ -70,15 +70,40 @@ export {
   zoneField,
 } from './fields.ts';
 export {
+  type GoldenLine,
+  type GoldenLineInput,
+  type GoldenList,
+  type GoldenMiss,
+  type GoldenPutReply,
+  goldenIdField,
+  goldenLineInputSchema,
+  goldenLineSchema,
+  goldenListSchema,
+  goldenPutReplySchema,
+  goldenPutSchema,
+  MAX_GOLDEN_LINES,
+} from './golden.ts';
+export {
+  diffQuerySchema,
+  type IndexDiff,
+  type IndexFailure,
+  type IndexHeld,
   type IndexVersion,
   type IndexVersionList,
+  indexDiffSchema,
   indexVersionListSchema,
   indexVersionSchema,
   type RebuildProgress,
   type RebuildReply,
+  type RollbackReply,
   rebuildProgressSchema,
   rebuildReplySchema,
   rebuildRequestSchema,
+  rollbackReplySchema,
+  rollbackRequestSchema,
+  type VerifyReply,
+  verifyReplySchema,
+  verifyRequestSchema,
 } from './index-version.ts';
 export { readOlderHeartbeat, readOlderRegistration } from './older-spellings.ts';
 export { livenessSchema, type Problem, problemSchema, type Readiness, readinessSchema } from './problem.ts';

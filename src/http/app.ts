@@ -17,6 +17,7 @@ import { agentEndpoints } from './routes/agents.ts';
 import { capabilityEndpoints } from './routes/capabilities.ts';
 import { docsEndpoints } from './routes/docs.ts';
 import { feedbackEndpoints } from './routes/feedback.ts';
+import { goldenEndpoints } from './routes/golden.ts';
 import { indexEndpoints } from './routes/index-versions.ts';
 import { routingEndpoints } from './routes/routing.ts';
 import { ruleEndpoints } from './routes/rules.ts';
@@ -64,6 +65,7 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
     ...ruleEndpoints(services.rules),
     ...feedbackEndpoints(services.feedback, recent),
     ...indexEndpoints(services.index),
+    ...goldenEndpoints(services.golden),
     ...serviceEndpoints(services, {
       clock,
       isStopping: context.isStopping,

@@ -224,6 +224,49 @@ data: ${JSON.stringify({ version: 'v000002', report: INDEX_VERSION })}
 
 `;
 
+export const INDEX_HELD = { version: 'v000002', heldAt: '2026-01-01T00:00:00.000Z', by: 'local' } as const;
+
+export const GOLDEN_LINE = {
+  id: 'weather-zh',
+  text: '明天杭州会下雨吗',
+  capability: 'weather.query.city',
+  namespace: 'default',
+} as const;
+
+export const VERIFY_REPLY = {
+  version: 'v000002',
+  ok: true,
+  problems: [],
+  recallAt10: 1,
+  samples: 24,
+  unreachable: [],
+  golden: { right: 1, lines: 1, wrong: [] },
+} as const;
+
+export const VERIFY_EVENTS = `event: progress
+data: {"phase":"check","done":12,"total":24}
+
+event: done
+data: {"version":"v000002","ok":true}
+
+`;
+
+export const INDEX_DIFF = {
+  from: 'v000001',
+  to: 'v000002',
+  added: [{ namespace: 'default', capability: 'mail.send.message' }],
+  removed: [],
+  changed: [
+    {
+      namespace: 'default',
+      capability: 'weather.query.city',
+      texts: [{ list: 'examples', change: 'added', text: '明天杭州会下雨吗' }],
+      sensitive: null,
+    },
+  ],
+  vectors: { from: 21, to: 24 },
+} as const;
+
 export const SERVICE_CARD = {
   service: 'agent-reach',
   version: '0.1.0',

@@ -25,7 +25,7 @@ import type {
   RuleLint,
   RuleWarning,
 } from '../contract/index.ts';
-import type { Caller, IndexService, RoutingService } from '../routing/index.ts';
+import type { Caller, GoldenService, IndexService, RoutingService } from '../routing/index.ts';
 import type { RuleSetVersion } from '../rules/index.ts';
 
 /** A port answers at once or later, as suits it. */
@@ -106,7 +106,8 @@ export interface HttpServices {
   readonly rules: RuleBook;
   readonly feedback: FeedbackDesk;
   readonly routing: RoutingService;
-  readonly index: Pick<IndexService, 'rebuild' | 'versions'>;
+  readonly index: Omit<IndexService, 'currentVersion'>;
+  readonly golden: GoldenService;
   /** Prometheus text, version 0.0.4. */
   metricsText(): Promise<string>;
   readiness(): Readiness;

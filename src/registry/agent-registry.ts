@@ -23,7 +23,7 @@ import type {
   RegistrationReply,
   Warning,
 } from '../contract/index.ts';
-import { AgentReachError, type Clock, canonicalText, newLeaseId } from '../core/index.ts';
+import { AgentReachError, type Clock, canonicalText, newLeaseId, publish } from '../core/index.ts';
 import type { EventBus } from '../events/index.ts';
 import { AgentLedger } from './agent-ledger.ts';
 import { agentView, listAgents } from './agent-listing.ts';
@@ -116,15 +116,19 @@ export class AgentRegistry {
       });
       const entriesBefore = this.#entriesOf(record);
       const early = await this.#admit(record);
+      publish('step', { name: 'register.admitted' });
       const meanings = this.#ledger.book.meaningsWith(old?.record, record, early.entries);
       const prepared = await this.#parts.index.prepare(meanings);
+      publish('step', { name: 'register.prepared' });
       // Asked again where the dictionary moved on while texts were embedded; not always, since the lint costs most.
       const isCurrent = this.#entriesOf(record).every((entry, i) => entry === entriesBefore[i]);
       const { entries, warnings } = isCurrent ? early : await this.#admit(record);
       const stored = await this.#writer.commitAgent(record, entries);
+      publish('step', { name: 'register.committed' });
       const agent = freshAgent(record, clock.wallNow());
       this.#ledger.admit(agent, stored);
       this.#reaper.watch(agent);
+      publish('step', { name: 'register.applied' });
       return { reply: replyOf(record, [...warnings, ...prepared]), created: old === undefined };
     });
   }

@@ -1,21 +1,17 @@
-import { type CapabilityMeaning, capabilityTexts } from '../capability/index.ts';
+import type { CapabilityMeaning } from '../capability/index.ts';
 import type { Warning } from '../contract/index.ts';
-import { type Clock, type ContentHash, contentHash, errorText } from '../core/index.ts';
+import { type Clock, type ContentHash, errorText } from '../core/index.ts';
 import type { Embedder } from '../embedding/index.ts';
 import type { LexicalIndex } from '../lexical-index/index.ts';
 import type { CapabilityIndex } from '../registry/index.ts';
-import { type LayeredIndex, rowsOf, type VectorRows } from '../vector-index/index.ts';
-import { CapabilitySpace } from './capability-space.ts';
-import { type IndexedCapability, type IndexedText, indexedCapability, isFoundAlike } from './indexed-capability.ts';
+import { type LayeredIndex, snapshotRows, type VectorRows } from '../vector-index/index.ts';
+import type { CapabilitySpace } from './capability-space.ts';
+import { digestOfHashes, encodeCatalogue, keyOf } from './catalogue.ts';
+import { type IndexedCapability, indexedCapability } from './indexed-capability.ts';
 import { nearDuplicateWarnings } from './near-duplicate.ts';
+import { type DenseHit, type Searchable, SearchView } from './search-view.ts';
 import { isModelOutage, TextVectors } from './text-vectors.ts';
 import type { VectorStore } from './vector-store.ts';
-
-export interface DenseHit {
-  readonly entry: IndexedCapability;
-  readonly similarity: number;
-  readonly text: IndexedText;
-}
 
 export interface CapabilityIndexerOptions {
   readonly clock: Clock;
@@ -27,29 +23,51 @@ export interface CapabilityIndexerOptions {
   readonly nearDuplicateSimilarity: number;
 }
 
-/** Spaces with at most this many texts are scanned exactly when other namespaces share the index. */
-const EXACT_SPACE_TEXTS = 1_024;
+/** What a build takes, all of one moment. */
+export interface BuildInput {
+  readonly rows: VectorRows;
+  readonly catalogue: Uint8Array<ArrayBuffer>;
+  readonly catalogueDigest: string;
+  /** Texts that had to be embedded for it now. */
+  readonly embedded: number;
+}
+
+/** Of all texts; with more than this share waiting for vectors, answers say that they are degraded. */
+const MAX_WAITING_SHARE = 0.1;
+
+/** Brought back by a rollback, for as long as the agents say what they said then. */
+interface HeldMeaning {
+  readonly entry: IndexedCapability;
+  readonly liveHash: string;
+}
 
 /**
- * Keeps the lexical and the vector index in step with what is registered. A vector is held once for all capabilities
- * that share its text; vectors that nobody needs any more stay until the next rebuild and are never answered, since
- * every hit goes through the owners of its text.
+ * Keeps the lexical and the vector index in step with what is registered. What agents say is *live*; what is searched
+ * is the same, but for the capabilities that a rollback holds at an earlier state of their texts:
+ *
+ *     searched(name) = held(name)   if the agents still say what they said at the rollback
+ *                      live(name)   else; and nothing where nobody is registered for the name
+ *
+ * A pure function of the two, so that a restart gives the same. Vectors that nobody needs stay until the next rebuild
+ * and are never answered.
  */
-export class CapabilityIndexer implements CapabilityIndex {
+export class CapabilityIndexer implements CapabilityIndex, Searchable {
   readonly #options: CapabilityIndexerOptions;
   readonly #vectors: LayeredIndex;
   readonly #textVectors: TextVectors;
-  readonly #spaces = new Map<string, CapabilitySpace>();
-  readonly #owners = new Map<string, IndexedCapability[]>();
+  readonly #view: SearchView;
+  readonly #live = new Map<string, IndexedCapability>();
+  #held: ReadonlyMap<string, HeldMeaning> | undefined;
   readonly #changeListeners = new Set<() => void>();
   #revision = 0;
 
   constructor(options: CapabilityIndexerOptions) {
     this.#options = options;
     this.#vectors = options.vectors;
+    this.#view = new SearchView(options.vectors, options.createLexicalIndex);
     this.#textVectors = new TextVectors({
       ...options,
-      textOf: (hash) => this.#textOf(hash),
+      textOf: (hash) => this.#view.textOf(hash),
       onFilled: () => this.#changed(),
     });
   }
@@ -59,16 +77,33 @@ export class CapabilityIndexer implements CapabilityIndex {
     return this.#revision;
   }
 
+  /** Of the index that a search asks now. */
+  get versionId(): string {
+    return this.#vectors.versionId;
+  }
+
   get textCount(): number {
-    return this.#owners.size;
+    return this.#view.textCount;
   }
 
   get missingVectors(): number {
     return this.#textVectors.missing;
   }
 
+  /** Why a search may miss what is registered; null while it cannot. */
+  get waitingReason(): string | null {
+    const { missing } = this.#textVectors;
+    const { textCount } = this.#view;
+    if (missing <= textCount * MAX_WAITING_SHARE) return null;
+    return `${missing} of ${textCount} texts wait for their vectors`;
+  }
+
   space(namespace: string): CapabilitySpace | undefined {
-    return this.#spaces.get(namespace);
+    return this.#view.space(namespace);
+  }
+
+  textOf(hash: string): string | undefined {
+    return this.#view.textOf(hash);
   }
 
   /** Called after every change of what can be found. */
@@ -80,13 +115,9 @@ export class CapabilityIndexer implements CapabilityIndex {
   }
 
   async prepare(meanings: readonly CapabilityMeaning[]): Promise<Warning[]> {
-    const texts = new Map<ContentHash, string>();
-    for (const meaning of meanings) {
-      for (const { text } of capabilityTexts(meaning)) texts.set(contentHash(text), text);
-    }
     const warnings: Warning[] = [];
     try {
-      await this.#textVectors.ensure(texts);
+      await this.#textVectors.ensure(textsOf(meanings.map(indexedCapability)));
     } catch (error) {
       if (!isModelOutage(error)) throw error;
       warnings.push({
@@ -102,50 +133,28 @@ export class CapabilityIndexer implements CapabilityIndex {
 
   apply(meanings: readonly CapabilityMeaning[]): void {
     let changed = false;
-    for (const meaning of meanings) changed = this.#put(indexedCapability(meaning)) || changed;
+    for (const meaning of meanings) {
+      const entry = indexedCapability(meaning);
+      const before = this.#live.get(keyOf(meaning));
+      if (before?.meaningHash === entry.meaningHash) continue;
+      this.#live.set(keyOf(meaning), entry);
+      changed = this.#put(this.#searched(entry)) || changed;
+    }
     if (changed) this.#changed();
     this.#textVectors.fillInBackground();
   }
 
   remove(namespace: string, name: string): void {
-    const space = this.#spaces.get(namespace);
-    const entry = space?.delete(name);
-    if (space === undefined || entry === undefined) return;
-    if (space.size === 0) this.#spaces.delete(namespace);
-    this.#disown(entry);
-    this.#changed();
+    this.#live.delete(keyOf({ namespace, name }));
+    if (this.#view.remove(namespace, name)) this.#changed();
   }
 
-  /** The best text of each capability of a namespace among the nearest `topK` texts, best first. */
   search(namespace: string, query: Float32Array, topK: number): DenseHit[] {
-    const space = this.#spaces.get(namespace);
-    if (space === undefined) return [];
-    if (this.#spaces.size > 1 && space.textCount <= EXACT_SPACE_TEXTS) return this.#searchSpace(space, query, topK);
-    for (let fetch = topK; ; fetch *= 4) {
-      const neighbors = this.#vectors.search(query, fetch);
-      const hits = new Map<IndexedCapability, DenseHit>();
-      let owned = 0;
-      for (const { id, similarity } of neighbors) {
-        for (const entry of this.#owners.get(id) ?? []) {
-          if (entry.namespace !== namespace) continue;
-          owned++;
-          const text = entry.texts.find((one) => one.hash === id);
-          if (text !== undefined && !hits.has(entry)) hits.set(entry, { entry, similarity, text });
-        }
-      }
-      if (owned >= topK || neighbors.length < fetch || fetch >= 64 * topK) return [...hits.values()];
-    }
+    return this.#view.search(namespace, query, topK);
   }
 
-  /** The nearest text of one capability; undefined while none of its texts has a vector. */
   nearestText(entry: IndexedCapability, query: Float32Array): DenseHit | undefined {
-    let nearest: DenseHit | undefined;
-    for (const text of entry.texts) {
-      const similarity = this.#vectors.similarityOf(text.hash, query);
-      if (similarity === undefined) continue;
-      if (nearest === undefined || similarity > nearest.similarity) nearest = { entry, similarity, text };
-    }
-    return nearest;
+    return this.#view.nearestText(entry, query);
   }
 
   vectorOf(hash: ContentHash): Float32Array | undefined {
@@ -163,10 +172,68 @@ export class CapabilityIndexer implements CapabilityIndex {
     return this.#textVectors.fill();
   }
 
-  /** Vectors of the texts that are needed now, as the index builder takes them. */
-  liveRows(): VectorRows {
+  /** What agents say now, as an index builder takes it: the texts that have vectors, and the catalogue. */
+  async buildInput(): Promise<BuildInput> {
     this.dropUnowned();
-    return rowsOf(this.#vectors);
+    const entries = [...this.#live.values()];
+    let embedded = 0;
+    if (this.#held !== undefined) ({ embedded } = await this.#textVectors.ensure(textsOf(entries)));
+    const needed = new Set(entries.flatMap(({ texts }) => texts.map(({ hash }) => hash as string)));
+    const ids: string[] = [];
+    for (const id of this.#vectors.ids()) if (needed.has(id) || this.#textVectors.isPinned(id)) ids.push(id);
+    const catalogueDigest = digestOfHashes(entries.map(({ meaningHash }) => meaningHash));
+    const rows = await snapshotRows(this.#vectors, ids);
+    return { rows, catalogue: await encodeCatalogue(entries), catalogueDigest, embedded };
+  }
+
+  /** Of what agents say now; compared with that of a version it tells whether that version says the same. */
+  get catalogueDigest(): string {
+    return digestOfHashes(Array.from(this.#live.values(), ({ meaningHash }) => meaningHash));
+  }
+
+  /** The searched capabilities over another index: what a version would answer if it were swapped in. */
+  over(vectors: LayeredIndex): Searchable {
+    return this.#view.over(vectors);
+  }
+
+  /** What agents say, over another index, held or not: what a rebuild would answer. */
+  async liveOver(vectors: LayeredIndex): Promise<Searchable> {
+    return this.#held === undefined ? this.over(vectors) : this.#view.of([...this.#live.values()], vectors);
+  }
+
+  /** What would be searched if these meanings were held from now on, over another index, which may reveal texts. */
+  async heldOver(meanings: readonly CapabilityMeaning[], vectors: LayeredIndex): Promise<Searchable> {
+    const past = new Map(meanings.map((meaning) => [keyOf(meaning), meaning]));
+    const entries = [...this.#live.values()].map((live) => heldEntry(live, past.get(keyOf(live))) ?? live);
+    for (const { texts } of entries) for (const { hash } of texts) if (!vectors.has(hash)) vectors.reveal(hash);
+    return this.#view.of(entries, vectors);
+  }
+
+  /** Meaning hash of every live capability, by key: what a rollback compares later states with. */
+  liveHashes(): Record<string, string> {
+    return Object.fromEntries(Array.from(this.#live, ([key, { meaningHash }]) => [key, meaningHash]));
+  }
+
+  /**
+   * From now on these meanings are searched for the capabilities whose agents say what `liveHashes` has for them.
+   * `sensitive` is never loosened. Answers how many capabilities are found by other texts for that. One step: costs
+   * the words of each changed capability, 50 us each.
+   */
+  hold(meanings: readonly CapabilityMeaning[], liveHashes: Readonly<Record<string, string>>): number {
+    const held = new Map<string, HeldMeaning>();
+    for (const meaning of meanings) {
+      const liveHash = liveHashes[keyOf(meaning)];
+      if (liveHash !== undefined) held.set(keyOf(meaning), { entry: indexedCapability(meaning), liveHash });
+    }
+    this.#held = held;
+    return this.#research();
+  }
+
+  /** Ends `hold`: what agents say is what is searched. */
+  release(): void {
+    if (this.#held === undefined) return;
+    this.#held = undefined;
+    this.#research();
   }
 
   /** Forgets vectors that no capability needs and no registration under way is about to need. */
@@ -174,7 +241,7 @@ export class CapabilityIndexer implements CapabilityIndex {
     this.#textVectors.dropOldPins();
     const unowned: string[] = [];
     for (const id of this.#vectors.ids()) {
-      if (!this.#owners.has(id) && !this.#textVectors.isPinned(id)) unowned.push(id);
+      if (!this.#view.owns(id) && !this.#textVectors.isPinned(id)) unowned.push(id);
     }
     for (const id of unowned) this.#vectors.remove(id);
   }
@@ -195,42 +262,42 @@ export class CapabilityIndexer implements CapabilityIndex {
   }
 
   #put(entry: IndexedCapability): boolean {
-    let space = this.#spaces.get(entry.namespace);
-    if (space === undefined) {
-      space = new CapabilitySpace(this.#options.createLexicalIndex());
-      this.#spaces.set(entry.namespace, space);
-    }
-    const before = space.get(entry.name);
-    if (before !== undefined && isFoundAlike(before, entry)) return false;
-    if (before !== undefined) this.#disown(before);
-    space.put(entry);
+    if (!this.#view.put(entry)) return false;
     for (const { hash } of entry.texts) {
-      const owners = this.#owners.get(hash);
-      if (owners === undefined) this.#owners.set(hash, [entry]);
-      else owners.push(entry);
-      if (!this.#vectors.has(hash)) this.#textVectors.addMissing(hash);
+      if (!this.#vectors.has(hash) && !this.#vectors.reveal(hash)) this.#textVectors.addMissing(hash);
     }
     return true;
   }
 
-  #disown(entry: IndexedCapability): void {
-    for (const { hash } of entry.texts) {
-      const left = (this.#owners.get(hash) ?? []).filter((owner) => owner !== entry);
-      if (left.length > 0) this.#owners.set(hash, left);
-      else this.#owners.delete(hash);
-    }
+  #searched(live: IndexedCapability): IndexedCapability {
+    const held = this.#held?.get(keyOf(live));
+    if (held === undefined || held.liveHash !== live.meaningHash) return live;
+    return heldEntry(live, held.entry.meaning) ?? live;
   }
 
-  #textOf(hash: string): string | undefined {
-    return this.#owners.get(hash)?.[0]?.texts.find((text) => text.hash === hash)?.text;
-  }
-
-  #searchSpace(space: CapabilitySpace, query: Float32Array, topK: number): DenseHit[] {
-    const hits: DenseHit[] = [];
-    for (const entry of space.entries()) {
-      const hit = this.nearestText(entry, query);
-      if (hit !== undefined) hits.push(hit);
+  /** Puts every capability anew; answers how many are not searched as their agents say. */
+  #research(): number {
+    let different = 0;
+    let changed = false;
+    for (const live of this.#live.values()) {
+      const searched = this.#searched(live);
+      if (searched.meaningHash !== live.meaningHash) different++;
+      changed = this.#put(searched) || changed;
     }
-    return hits.sort((a, b) => b.similarity - a.similarity).slice(0, topK);
+    if (changed) this.#changed();
+    this.#textVectors.fillInBackground();
+    return different;
   }
+}
+
+/** The past meaning of a live capability, as strict as either of the two. */
+function heldEntry(live: IndexedCapability, past: CapabilityMeaning | undefined): IndexedCapability | undefined {
+  if (past === undefined) return undefined;
+  return indexedCapability({ ...past, sensitive: past.sensitive || live.sensitive });
+}
+
+function textsOf(entries: readonly IndexedCapability[]): Map<ContentHash, string> {
+  const texts = new Map<ContentHash, string>();
+  for (const entry of entries) for (const { hash, text } of entry.texts) texts.set(hash, text);
+  return texts;
 }

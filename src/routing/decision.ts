@@ -1,10 +1,11 @@
 import type { Decision, DecisionReason, MatchedBy } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
-import type { CapabilityIndexer } from './capability-indexer.ts';
+import { mayReach, scopesFor } from '../rules/index.ts';
 import { type Gated, gate } from './gate.ts';
 import { isSensitive, type Meaning } from './meaning.ts';
 import type { RecalledCapability } from './recall.ts';
 import type { RoutingOptions } from './routing-options.ts';
+import type { Searchable } from './search-view.ts';
 
 /** Capabilities whose agents may compete, or why there are none. */
 export interface Aim {
@@ -18,12 +19,9 @@ export interface Aim {
 }
 
 export interface AimSources {
-  readonly indexer: CapabilityIndexer;
+  readonly indexer: Searchable;
   readonly options: RoutingOptions;
 }
-
-/** Holders of this scope, of `*`, or of the capability's own name may reach a sensitive capability. */
-const SENSITIVE_SCOPE = 'sensitive';
 
 /** Steps 5 and 6: what a meaning allows this caller to reach. */
 export function aimOf(
@@ -48,10 +46,10 @@ function aimAtName(
   meaning: Extract<Meaning, { kind: 'named' }>,
   namespace: string,
   scopes: ReadonlySet<string>,
-  indexer: CapabilityIndexer,
+  indexer: Searchable,
 ): Aim {
   const { name, matchedBy, ruleId, requireScope } = meaning;
-  if (!mayReach(name, isSensitive(indexer, namespace, name), requireScope, scopes)) {
+  if (!mayReach(scopes, scopesFor(name, isSensitive(indexer, namespace, name), requireScope))) {
     return none('scope_required', matchedBy, ruleId);
   }
   if (indexer.space(namespace)?.get(name) === undefined) return none('unknown_capability', matchedBy, ruleId);
@@ -63,17 +61,6 @@ function aimAtName(
     ambiguous: false,
     recalled: [],
   };
-}
-
-function mayReach(
-  name: CapabilityName,
-  sensitive: boolean,
-  requireScope: string | null,
-  scopes: ReadonlySet<string>,
-): boolean {
-  if (scopes.has('*')) return true;
-  if (requireScope !== null) return scopes.has(requireScope);
-  return !sensitive || scopes.has(SENSITIVE_SCOPE) || scopes.has(name);
 }
 
 function aimAtRecalled(

@@ -1,15 +1,25 @@
-import type { IndexVersion, RebuildProgress } from '../contract/index.ts';
-import { AgentReachError, backoffMs, type CancelTimer, type Clock, errorText, log, publish } from '../core/index.ts';
+import type { IndexFailure, IndexVersion, RebuildProgress } from '../contract/index.ts';
+import {
+  AgentReachError,
+  backoffMs,
+  type CancelTimer,
+  type Clock,
+  errorText,
+  isAgentReachError,
+  log,
+  publish,
+} from '../core/index.ts';
 import type { EmbedderInfo } from '../embedding/index.ts';
 import {
   type IndexBuilder,
   type IndexVersionInfo,
   type LayeredIndex,
+  type LoadedVersion,
   NO_VERSION_ID,
-  type VersionStore,
 } from '../vector-index/index.ts';
+import { type CandidateCheck, failedCheck } from './candidate-check.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
-import type { IndexService } from './routing-service.ts';
+import type { IndexHolder } from './index-hold.ts';
 
 export interface IndexRebuilderOptions {
   readonly clock: Clock;
@@ -17,7 +27,10 @@ export interface IndexRebuilderOptions {
   readonly kind: IndexVersionInfo['kind'];
   readonly indexer: CapabilityIndexer;
   readonly vectors: LayeredIndex;
-  readonly store: VersionStore;
+  readonly holder: IndexHolder;
+  readonly check: CandidateCheck;
+  /** Why the first version is built, where none could be loaded. */
+  readonly firstWhy: 'start' | 'model_change';
   readonly builder: IndexBuilder;
   /** A change of capabilities starts a rebuild after this much quiet ... */
   readonly debounceMs: number;
@@ -39,16 +52,20 @@ const RETRY = { baseMs: 1_000, capMs: 300_000 };
 
 /**
  * Makes index versions and puts them to work: missing texts are embedded, a builder thread builds, checks and writes,
- * the result is read into a new object and swapped in by one assignment. Routes go on over the old version until
- * then, and for good when the build fails.
+ * the golden set is asked, and the result is swapped in by one assignment. Routes go on over the old version until
+ * then, and for good when anything fails. While a rollback holds an earlier version, only a command rebuilds.
  */
-export class IndexRebuilder implements IndexService {
+export class IndexRebuilder {
   readonly #options: IndexRebuilderOptions;
   readonly #progressListeners = new Set<(progress: RebuildProgress) => void>();
   #running: Promise<IndexVersion> | undefined;
+  /** Work that no rebuild may run beside. */
+  #alone: Promise<unknown> | undefined;
+  #interrupt = new AbortController();
   #cancelTimer: CancelTimer | undefined;
   #firstChangeAt: number | undefined;
   #failures = 0;
+  #lastFailure: IndexFailure | null = null;
   #stopped = false;
   readonly #unsubscribe: () => void;
 
@@ -57,18 +74,15 @@ export class IndexRebuilder implements IndexService {
     this.#unsubscribe = options.indexer.onChange(() => this.#noteChange());
   }
 
-  get currentVersion(): string {
-    return this.#options.vectors.versionId;
+  /** Null again once a rebuild has succeeded. */
+  get lastFailure(): IndexFailure | null {
+    return this.#lastFailure;
   }
 
-  async versions(): Promise<{ current: string; delta: number; items: IndexVersion[] }> {
-    const items: IndexVersion[] = [];
-    for (const { info } of await this.#options.store.list()) if (info !== undefined) items.push(this.#wire(info));
-    return { current: this.currentVersion, delta: this.#options.vectors.deltaSize, items };
-  }
-
+  /** A second call while one runs joins it. */
   async rebuild(request: RebuildRequest): Promise<IndexVersion> {
     if (this.#stopped) throw new AgentReachError('AR_ERR_STOPPING');
+    await this.#alone?.catch(() => undefined);
     if (request.onProgress !== undefined) this.#progressListeners.add(request.onProgress);
     try {
       this.#running ??= this.#rebuild(request).finally(() => {
@@ -81,70 +95,135 @@ export class IndexRebuilder implements IndexService {
     }
   }
 
+  /** Ends a rebuild under way (AR_ERR_STOPPING for who waits for it) and runs the task with none beside it. */
+  async runAlone<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#stopped) throw new AgentReachError('AR_ERR_STOPPING');
+    const before = this.#alone;
+    const run = async (): Promise<Result> => {
+      await before?.catch(() => undefined);
+      this.#interrupt.abort();
+      await this.#running?.catch(() => undefined);
+      return task();
+    };
+    const running = run();
+    this.#alone = running;
+    try {
+      return await running;
+    } finally {
+      if (this.#alone === running) this.#alone = undefined;
+    }
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unsubscribe();
     this.#cancelTimer?.();
     await this.#options.builder.stop();
     await this.#running?.catch(() => undefined);
+    await this.#alone?.catch(() => undefined);
   }
 
-  async #rebuild({ by, why }: RebuildRequest): Promise<IndexVersion> {
-    const { clock, builder, indexer, model, store, vectors, kind } = this.#options;
+  async #rebuild(request: RebuildRequest): Promise<IndexVersion> {
+    const { clock, vectors } = this.#options;
     const start = clock.now();
     this.#cancelTimer?.();
     this.#firstChangeAt = undefined;
+    this.#interrupt = new AbortController();
     try {
-      this.#tell({ phase: 'texts', done: 0, total: indexer.missingVectors });
-      const { embedded } = await indexer.settled();
-      this.#tell({ phase: 'texts', done: indexer.textCount - indexer.missingVectors, total: indexer.textCount });
-      const rows = indexer.liveRows();
-      const removed = vectors.hiddenSize;
-      const info = await builder.build(
-        {
-          rows,
-          kind,
-          about: {
-            modelId: model.modelId,
-            fingerprint: model.fingerprint,
-            by,
-            why,
-            embedded,
-            reused: rows.ids.length - embedded,
-            removed,
-          },
-        },
-        (progress) => this.#tell(progress),
-      );
+      const { info, index } = await this.#build(request);
+      await this.#options.holder.end();
       this.#tell({ phase: 'load', done: 0, total: 1 });
-      vectors.swapBase(await store.load(info.id, { fingerprint: model.fingerprint, dimensions: model.dimensions }));
-      indexer.dropUnowned();
-      indexer.noteSwap();
+      this.#swap({ info, index });
+      publish('step', { name: 'rebuild.swapped' });
       this.#tell({ phase: 'load', done: 1, total: 1 });
       this.#failures = 0;
-      const durationMs = clock.now() - start;
-      publish('index.version', { version: info.id, count: info.count, why, embedded, reused: info.reused, durationMs });
-      return this.#wire(info);
+      this.#lastFailure = null;
+      const { id: version, count, embedded, reused, why } = info;
+      publish('index.version', { version, count, why, embedded, reused, durationMs: clock.now() - start });
+      return wireVersion(info, vectors.versionId);
     } catch (error) {
-      publish('index.failed', { why, reason: errorText(error) });
-      log('error', 'index rebuild failed; the version before serves on', { why, reason: errorText(error) });
-      throw error;
+      throw this.#noteFailure(error, request.why);
     }
   }
 
-  /** A change of words or of agents alone, or a restart, leaves the vectors as the version has them. */
+  async #build({ by, why }: RebuildRequest): Promise<LoadedVersion> {
+    const { builder, indexer, model, vectors, kind, check, holder } = this.#options;
+    this.#tell({ phase: 'texts', done: 0, total: indexer.textCount });
+    const settled = await indexer.settled();
+    this.#tell({ phase: 'texts', done: indexer.textCount - indexer.missingVectors, total: indexer.textCount });
+    const { rows, catalogue, catalogueDigest, embedded: late } = await indexer.buildInput();
+    const embedded = settled.embedded + late;
+    const { modelId, fingerprint } = model;
+    const reused = rows.ids.length - embedded;
+    let candidate: LoadedVersion | undefined;
+    const info = await builder.build(
+      {
+        rows,
+        kind,
+        catalogue,
+        about: { modelId, fingerprint, by, why, embedded, reused, removed: vectors.hiddenSize, catalogueDigest },
+        signal: this.#interrupt.signal,
+        approve: async (loaded) => {
+          candidate = loaded;
+          const onDone = (done: number, total: number): void => this.#tell({ phase: 'golden', done, total });
+          const { selfCheck, outcome } = await check.run(loaded, holder.current !== null, onDone);
+          publish('index.golden', { right: outcome.right, wrong: outcome.wrong.length });
+          return selfCheck;
+        },
+      },
+      (progress) => this.#tell(progress),
+    );
+    if (candidate === undefined) throw new AgentReachError('AR_ERR_INTERNAL', { detail: 'No version was loaded.' });
+    return { info, index: candidate.index };
+  }
+
+  /** One synchronous step: no route sees the new version with the old texts, or the other way round. */
+  #swap(next: LoadedVersion): void {
+    const { vectors, indexer } = this.#options;
+    vectors.swapBase(next);
+    indexer.release();
+    indexer.dropUnowned();
+    indexer.noteSwap();
+  }
+
+  #noteFailure(error: unknown, why: string): unknown {
+    const named = this.#withTexts(error);
+    // Interrupted by a rollback or a stop: nothing went wrong.
+    if (isAgentReachError(named) && named.code === 'AR_ERR_STOPPING') return named;
+    const { clock } = this.#options;
+    const reason = errorText(named);
+    const failed = failedCheck(named);
+    this.#lastFailure = { at: new Date(clock.wallNow()).toISOString(), why, reason, ...failed };
+    const { check, lines } = failed;
+    publish('index.failed', check === null ? { why, reason } : { why, reason, check, lines });
+    log('error', 'index rebuild failed; the version before serves on', { why, reason, ...failed });
+    return named;
+  }
+
+  /** The builder knows texts by their hashes only. */
+  #withTexts(error: unknown): unknown {
+    if (!isAgentReachError(error) || error.issues.length === 0) return error;
+    const issues = error.issues.map(({ path, message }) => {
+      const text = this.#options.indexer.textOf(path.replace('unreachable.', ''));
+      return { path, message: text === undefined ? message : `"${text}" ${message}` };
+    });
+    return new AgentReachError(error.code, { detail: error.message, issues, cause: error });
+  }
+
+  /** A restart, or a change that was undone, leaves everything as the version has it. */
   #isUpToDate(): boolean {
     const { indexer, vectors } = this.#options;
     indexer.dropUnowned();
-    return vectors.deltaSize === 0 && vectors.hiddenSize === 0 && indexer.missingVectors === 0;
+    return (
+      vectors.deltaSize === 0 &&
+      vectors.hiddenSize === 0 &&
+      indexer.missingVectors === 0 &&
+      (vectors.versionInfo?.catalogueDigest === indexer.catalogueDigest || indexer.textCount === 0)
+    );
   }
 
   #tell(progress: RebuildProgress): void {
     for (const listener of this.#progressListeners) listener(progress);
-  }
-
-  #wire(info: IndexVersionInfo): IndexVersion {
-    return { ...info, selfCheck: info.selfCheck ?? null, current: info.id === this.currentVersion };
   }
 
   #noteChange(): void {
@@ -154,9 +233,9 @@ export class IndexRebuilder implements IndexService {
   }
 
   #schedule(): void {
-    const { clock, debounceMs, maxWaitMs, deltaShare, vectors } = this.#options;
-    if (this.#stopped) return;
+    const { clock, debounceMs, maxWaitMs, deltaShare, vectors, holder, firstWhy } = this.#options;
     this.#cancelTimer?.();
+    if (this.#stopped || holder.current !== null) return;
     const waited = clock.now() - (this.#firstChangeAt ?? clock.now());
     const isLarge = vectors.deltaSize >= LARGE_DELTA && vectors.deltaShare > deltaShare;
     const delayMs =
@@ -166,11 +245,12 @@ export class IndexRebuilder implements IndexService {
           : Math.max(0, Math.min(debounceMs, maxWaitMs - waited))
         : backoffMs(this.#failures, RETRY, Math.random());
     this.#cancelTimer = clock.schedule(delayMs, () => {
+      if (holder.current !== null) return;
       if (this.#isUpToDate()) {
         this.#firstChangeAt = undefined;
         return;
       }
-      const why = this.currentVersion === NO_VERSION_ID ? 'start' : isLarge ? 'delta' : 'capability_change';
+      const why = vectors.versionId === NO_VERSION_ID ? firstWhy : isLarge ? 'delta' : 'capability_change';
       this.rebuild({ by: 'service', why }).catch(() => {
         this.#failures++;
         this.#firstChangeAt ??= clock.now();
@@ -178,4 +258,9 @@ export class IndexRebuilder implements IndexService {
       });
     });
   }
+}
+
+export function wireVersion(info: IndexVersionInfo, currentVersion: string): IndexVersion {
+  const { efSearch: _efSearch, catalogueDigest: _catalogueDigest, selfCheck, ...shown } = info;
+  return { ...shown, selfCheck: selfCheck ?? null, current: info.id === currentVersion };
 }

@@ -1,8 +1,14 @@
+export { CandidateCheck, type CandidateCheckOptions } from './candidate-check.ts';
 export { CapabilityIndexer, type CapabilityIndexerOptions } from './capability-indexer.ts';
+export { type GoldenAnswerOptions, goldenAnswerer } from './golden-answer.ts';
+export { GoldenSet, type GoldenStore } from './golden-set.ts';
+export { IndexDesk, type IndexDeskOptions } from './index-desk.ts';
+export { type IndexHold, IndexHolder, type IndexHoldStore } from './index-hold.ts';
 export { IndexRebuilder, type IndexRebuilderOptions } from './index-rebuilder.ts';
+export { type IndexStart, startIndex } from './index-start.ts';
 export { degradedReasonOf } from './recall.ts';
 export { Router, type RouterOptions } from './router.ts';
 export { type CanaryOptions, DEFAULT_ROUTING, type RoutingOptions } from './routing-options.ts';
-export type { Caller, IndexService, RoutingService } from './routing-service.ts';
+export type { Caller, GoldenService, IndexService, RoutingService, VerifyRequest } from './routing-service.ts';
 export { STRATEGIES } from './strategies/strategy-catalog.ts';
 export type { VectorStore } from './vector-store.ts';

@@ -16,6 +16,9 @@ export interface IndexedCapability {
   readonly aliases: readonly string[];
   readonly texts: readonly IndexedText[];
   readonly document: LexicalDocument;
+  readonly meaning: CapabilityMeaning;
+  /** Of all that is said of it: two states with one hash are found by the same intents. */
+  readonly meaningHash: ContentHash;
 }
 
 export function indexedCapability(meaning: CapabilityMeaning): IndexedCapability {
@@ -25,6 +28,8 @@ export function indexedCapability(meaning: CapabilityMeaning): IndexedCapability
     sensitive: meaning.sensitive,
     aliases: meaning.aliases.map(canonicalText),
     texts: capabilityTexts(meaning).map(({ kind, text }) => ({ kind, text, hash: contentHash(text) })),
+    meaning,
+    meaningHash: contentHash(JSON.stringify(meaning)),
     document: {
       id: meaning.name,
       name: nameAsWords(meaning.name),

@@ -1,8 +1,8 @@
 import type { CapabilityName } from '../core/index.ts';
 import type { RuleSet } from '../rules/index.ts';
-import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { RecallResult } from './recall.ts';
 import type { Loaded } from './route-cache.ts';
+import type { Searchable } from './search-view.ts';
 
 /** What an intent means, before anybody looks at agents: the outcome of steps 2 to 4, and what the cache holds. */
 export type Meaning =
@@ -18,7 +18,7 @@ export type Meaning =
 
 export interface MeaningSources {
   readonly rules: { readonly current: RuleSet };
-  readonly indexer: CapabilityIndexer;
+  readonly indexer: Searchable;
   readonly recall: (namespace: string, canonical: string) => Promise<RecallResult>;
 }
 
@@ -50,6 +50,6 @@ export async function meaningOf(
   return { value: { kind: 'recalled', recall }, cacheable: recall.degradedReason === null && !isNearSensitive };
 }
 
-export function isSensitive(indexer: CapabilityIndexer, namespace: string, name: string): boolean {
+export function isSensitive(indexer: Searchable, namespace: string, name: string): boolean {
   return indexer.space(namespace)?.get(name)?.sensitive ?? false;
 }

@@ -1,8 +1,8 @@
 import { AgentReachError, type CapabilityName, type Clock, errorText } from '../core/index.ts';
 import { type Embedder, type ModelCalibration, relevanceOf } from '../embedding/index.ts';
-import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { CapabilitySpace } from './capability-space.ts';
 import type { IndexedCapability } from './indexed-capability.ts';
+import type { Searchable } from './search-view.ts';
 import { isModelOutage } from './text-vectors.ts';
 
 /** A capability that an intent could mean, with the evidence. */
@@ -32,7 +32,10 @@ export interface RecallerOptions {
   readonly clock: Clock;
   readonly embedder: Embedder;
   readonly calibration: ModelCalibration;
-  readonly indexer: CapabilityIndexer;
+  readonly indexer: Searchable & {
+    /** Why a search may miss what is registered; null while it cannot. */
+    readonly waitingReason?: string | null;
+  };
 }
 
 /** Lexical hits without a vector hit whose similarity is looked up one by one. */
@@ -58,7 +61,7 @@ export class Recaller {
     const { clock, indexer } = this.#options;
     const start = clock.now();
     if (indexer.space(namespace) === undefined) {
-      const degradedReason = degradedReasonOf(this.#options.embedder);
+      const degradedReason = degradedReasonOf(this.#options.embedder) ?? indexer.waitingReason ?? null;
       return { capabilities: [], matchedBy: 'semantic', degradedReason, stages: { embed: 0, recall: 0 } };
     }
     const { vector, problem } = await this.#embed(canonical, limits.embedTimeoutMs);
@@ -70,7 +73,7 @@ export class Recaller {
     return {
       capabilities,
       matchedBy: vector === undefined ? 'lexical' : 'semantic',
-      degradedReason: problem,
+      degradedReason: problem ?? indexer.waitingReason ?? null,
       stages,
     };
   }

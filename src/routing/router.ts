@@ -154,7 +154,7 @@ export class Router implements RoutingService {
       verdict,
       selection,
       cache,
-      degradedReason: (recalled?.degradedReason ?? null) || degradedReasonOf(embedder),
+      degradedReason: recalled?.degradedReason ?? degradedReasonOf(embedder) ?? indexer.waitingReason,
       indexVersion: this.#options.indexVersion(),
       registryEpoch: view.epoch,
       stages: { ...(recalled?.stages ?? {}), meaning: meantMs, select: clock.now() - start },

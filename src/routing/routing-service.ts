@@ -1,4 +1,16 @@
-import type { IndexVersion, RebuildProgress, RouteReply, RouteRequest } from '../contract/index.ts';
+import type {
+  GoldenLine,
+  GoldenLineInput,
+  GoldenPutReply,
+  IndexDiff,
+  IndexVersion,
+  IndexVersionList,
+  RebuildProgress,
+  RollbackReply,
+  RouteReply,
+  RouteRequest,
+  VerifyReply,
+} from '../contract/index.ts';
 
 /** Who asks: the scopes of the API key (`*` = all). */
 export interface Caller {
@@ -17,15 +29,44 @@ export interface RoutingService {
   routeBatch(requests: readonly RouteRequest[], caller: Caller): Promise<RouteReply[]>;
 }
 
+export interface VerifyRequest {
+  /** The serving one unless given. */
+  readonly version?: string | undefined;
+  readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
+}
+
 /** What the faces need of the index. */
 export interface IndexService {
   readonly currentVersion: string;
   /** Newest first. */
-  versions(): Promise<{ current: string; delta: number; items: IndexVersion[] }>;
-  /** A second call while one runs joins it. Errors: AR_ERR_INDEX_SELF_CHECK, AR_ERR_STORE_UNAVAILABLE. */
+  versions(): Promise<IndexVersionList>;
+  /**
+   * A second call while one runs joins it. Errors: AR_ERR_INDEX_SELF_CHECK (its issues name the lines that failed),
+   * AR_ERR_STORE_UNAVAILABLE, AR_ERR_MODEL_UNUSABLE, AR_ERR_STOPPING when a rollback overtakes it.
+   */
   rebuild(request: {
     by: string;
     why: string;
     onProgress?: (progress: RebuildProgress) => void;
   }): Promise<IndexVersion>;
+  /**
+   * Puts a kept version to work and brings its answers back: its vectors, and the texts it was built from for every
+   * capability whose agents do not change theirs. Holds until a rebuild is asked for. Errors: AR_ERR_NOT_FOUND,
+   * AR_ERR_INDEX_CORRUPT, AR_ERR_INDEX_NO_CATALOGUE, AR_ERR_STORE_UNAVAILABLE; nothing is changed then.
+   */
+  rollback(request: { readonly version: string; readonly by: string }): Promise<RollbackReply>;
+  /** Reads a version from the disk again and tries it; changes nothing. Error: AR_ERR_NOT_FOUND. */
+  verify(request: VerifyRequest): Promise<VerifyReply>;
+  /** Errors: AR_ERR_NOT_FOUND, AR_ERR_INDEX_CORRUPT, AR_ERR_INDEX_NO_CATALOGUE. */
+  diff(request: { readonly from: string; readonly to: string }): Promise<IndexDiff>;
+}
+
+/** What the faces need of the golden set. */
+export interface GoldenService {
+  /** By id. */
+  list(): GoldenLine[];
+  /** All or nothing. Errors: AR_ERR_INVALID_INTENT, AR_ERR_INVALID_CAPABILITY, AR_ERR_INVALID_REQUEST. */
+  put(lines: readonly GoldenLineInput[]): Promise<GoldenPutReply>;
+  /** Error: AR_ERR_NOT_FOUND. */
+  remove(id: string): Promise<void>;
 }

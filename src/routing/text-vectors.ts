@@ -1,4 +1,4 @@
-import { type Clock, type ContentHash, errorText, isAgentReachError, log } from '../core/index.ts';
+import { type Clock, type ContentHash, errorText, isAgentReachError, log, publish } from '../core/index.ts';
 import type { Embedder } from '../embedding/index.ts';
 import type { LayeredIndex } from '../vector-index/index.ts';
 import type { VectorStore } from './vector-store.ts';
@@ -85,12 +85,14 @@ export class TextVectors {
         fresh.map((hash) => texts.get(hash) ?? ''),
         { kind: 'document' },
       );
+      publish('step', { name: 'rebuild.texts_embedded' });
       const made = new Map<ContentHash, Float32Array>();
       for (const [i, hash] of fresh.entries()) {
         const vector = embedded[i];
         if (vector !== undefined) made.set(hash, vector);
       }
       await vectorStore.putMany(embedder.info.fingerprint, made);
+      publish('step', { name: 'rebuild.vectors_stored' });
       for (const [hash, vector] of made) vectors.upsert(hash, vector);
     }
     for (const hash of absent) this.#missing.delete(hash);

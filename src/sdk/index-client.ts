@@ -1,20 +1,38 @@
-/** The index of meanings: its versions, and making a new one. */
-import type { IndexVersionList, RebuildProgress, RebuildReply } from '../contract/index.ts';
+/** The index of meanings: its versions, making, checking and comparing them, and the golden set. */
+import type {
+  GoldenLine,
+  GoldenLineInput,
+  GoldenList,
+  GoldenPutReply,
+  IndexDiff,
+  IndexVersionList,
+  RebuildProgress,
+  RebuildReply,
+  RollbackReply,
+  VerifyReply,
+} from '../contract/index.ts';
 import { AgentReachError } from '../core/index.ts';
 import { readEventStream } from './event-stream.ts';
 import { problemToError } from './problem-to-error.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
-export interface RebuildOptions {
-  readonly reason?: string | undefined;
+interface WorkOptions {
   readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
   /** Default one hour: a large set with a new model embeds every text again. */
   readonly timeoutMs?: number | undefined;
-  /** Stops the waiting; the rebuild itself goes on. */
+  /** Stops the waiting; the work itself goes on. */
   readonly signal?: AbortSignal | undefined;
 }
 
-const REBUILD_TIMEOUT_MS = 3_600_000;
+export interface RebuildOptions extends WorkOptions {
+  readonly reason?: string | undefined;
+}
+
+export interface VerifyOptions extends WorkOptions {
+  readonly version?: string | undefined;
+}
+
+const WORK_TIMEOUT_MS = 3_600_000;
 
 export class IndexClient {
   readonly #connection: ServiceConnection;
@@ -28,33 +46,59 @@ export class IndexClient {
   }
 
   /** Answers when the new version serves; a call while one runs joins it. */
-  rebuild(options: RebuildOptions = {}): Promise<RebuildReply> {
-    const { reason, onProgress, signal } = options;
-    const request = {
-      method: 'POST' as const,
-      path: ['v1', 'index', 'rebuild'],
-      body: reason === undefined ? {} : { reason },
-      timeoutMs: options.timeoutMs ?? REBUILD_TIMEOUT_MS,
-      signal,
-    };
+  rebuild({ reason, ...options }: RebuildOptions = {}): Promise<RebuildReply> {
+    return this.#work('rebuild', reason === undefined ? {} : { reason }, options);
+  }
+
+  /** Puts a kept version to work again, and its texts, until a rebuild is asked for. */
+  rollback(version: string): Promise<RollbackReply> {
+    return this.#connection.call({ method: 'POST', path: ['v1', 'index', 'rollback'], body: { version } });
+  }
+
+  /** Tries a version on the disk again, the serving one unless named; changes nothing. */
+  verify({ version, ...options }: VerifyOptions = {}): Promise<VerifyReply> {
+    return this.#work('verify', version === undefined ? {} : { version }, options);
+  }
+
+  diff(from: string, to: string): Promise<IndexDiff> {
+    return this.#connection.call({ method: 'GET', path: ['v1', 'index', 'diff'], query: { from, to } });
+  }
+
+  async golden(): Promise<GoldenLine[]> {
+    const list = await this.#connection.call<GoldenList>({ method: 'GET', path: ['v1', 'index', 'golden'] });
+    return list.items;
+  }
+
+  putGolden(lines: readonly GoldenLineInput[]): Promise<GoldenPutReply> {
+    return this.#connection.call({ method: 'POST', path: ['v1', 'index', 'golden'], body: { lines } });
+  }
+
+  removeGolden(id: string): Promise<void> {
+    return this.#connection.call({ method: 'DELETE', path: ['v1', 'index', 'golden', id] });
+  }
+
+  #work<Answer>(what: 'rebuild' | 'verify', body: object, options: WorkOptions): Promise<Answer> {
+    const { onProgress, signal, timeoutMs = WORK_TIMEOUT_MS } = options;
+    const request = { method: 'POST' as const, path: ['v1', 'index', what], body, timeoutMs, signal };
     if (onProgress === undefined) return this.#connection.call(request);
-    return this.#connection.stream(request, (chunks) => followRebuild(chunks, onProgress));
+    return this.#connection.stream(request, (chunks) => follow<Answer>(chunks, what, onProgress));
   }
 }
 
-async function followRebuild(
+async function follow<Answer>(
   chunks: AsyncIterable<Uint8Array>,
+  what: string,
   onProgress: (progress: RebuildProgress) => void,
-): Promise<RebuildReply> {
+): Promise<Answer> {
   for await (const { event, data } of readEventStream(chunks)) {
     const body: unknown = JSON.parse(data);
     if (event === 'progress') onProgress(body as RebuildProgress);
-    else if (event === 'done') return body as RebuildReply;
+    else if (event === 'done') return body as Answer;
     else if (event === 'error') {
-      throw problemToError({ status: 500, body, retryAfter: null, asked: 'POST /v1/index/rebuild' });
+      throw problemToError({ status: 500, body, retryAfter: null, asked: `POST /v1/index/${what}` });
     }
   }
   throw new AgentReachError('AR_ERR_UNREACHABLE', {
-    detail: 'the connection ended before the rebuild did; "agent-reach index list" shows what became of it',
+    detail: `the connection ended before the ${what} did; "agent-reach index list" shows what became of it`,
   });
 }

@@ -1,7 +1,7 @@
 export { type AgentQuery, AgentsClient, type HeartbeatInput, type RegistrationInput } from './agents-client.ts';
 export { CapabilitiesClient, type CapabilityQuery } from './capabilities-client.ts';
 export { FeedbackClient, type FeedbackInput } from './feedback-client.ts';
-export { IndexClient, type RebuildOptions } from './index-client.ts';
+export { IndexClient, type RebuildOptions, type VerifyOptions } from './index-client.ts';
 export { type FailedReply, problemToError } from './problem-to-error.ts';
 export { type Liveness, ReachClient, type RouteInput } from './reach-client.ts';
 export { type RuleEditOptions, type RuleImportInput, type RuleInput, RulesClient } from './rules-client.ts';

@@ -1,5 +1,7 @@
 export { KeyValueAgentStore } from './agent-store.ts';
 export { KeyValueFeedbackStore } from './feedback-store.ts';
+export { KeyValueGoldenStore } from './golden-store.ts';
+export { KeyValueIndexHoldStore } from './index-hold-store.ts';
 export type { KeyValueStore } from './key-value-store.ts';
 export { LmdbStore } from './lmdb/lmdb-store.ts';
 export { MemoryStore } from './memory/memory-store.ts';

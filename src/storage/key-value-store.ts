@@ -4,7 +4,16 @@
  */
 import { AgentReachError } from '../core/index.ts';
 
-export const TABLES = ['meta', 'agents', 'dictionary', 'rules', 'rule_history', 'vectors', 'feedback'] as const;
+export const TABLES = [
+  'meta',
+  'agents',
+  'dictionary',
+  'rules',
+  'rule_history',
+  'vectors',
+  'golden',
+  'feedback',
+] as const;
 export type TableName = (typeof TABLES)[number];
 
 export interface TableWrite {

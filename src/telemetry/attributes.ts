@@ -21,6 +21,10 @@ export const METRIC = {
   indexVersion: 'agent_reach_index_version_info',
   indexVectors: 'agent_reach_index_vectors',
   indexBuilds: 'agent_reach_index_builds_total',
+  indexCheckFailures: 'agent_reach_index_check_failures_total',
+  indexRollbacks: 'agent_reach_index_rollbacks_total',
+  indexGolden: 'agent_reach_index_golden_lines',
+  indexMemory: 'agent_reach_index_memory_bytes',
   indexBuildDuration: 'agent_reach_index_build_duration_seconds',
   agents: 'agent_reach_agents',
   registryEpoch: 'agent_reach_registry_epoch',
@@ -40,6 +44,9 @@ export const STAGE_BUCKETS_SECONDS = [
 export const HTTP_BUCKETS_SECONDS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export const BUILD_BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300];
 export const BATCH_BUCKETS_TEXTS = [1, 2, 4, 8, 12, 16, 32];
+
+/** What a new version is tried on, and what kept it from getting that far. */
+export const INDEX_CHECKS = ['recall', 'reachable', 'golden', 'none'] as const;
 
 export const OTHER = 'other';
 

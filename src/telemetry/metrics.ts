@@ -11,6 +11,7 @@ import {
   boundedLabel,
   HTTP_BUCKETS_SECONDS,
   HTTP_METHODS,
+  INDEX_CHECKS,
   METRIC,
   ROUTE_STAGES,
   STAGE_BUCKETS_SECONDS,
@@ -27,6 +28,8 @@ export interface MetricCollectors {
   modelReady?(): boolean;
   /** The version that serves now, its vectors and the delta on top of it. */
   index?(): { readonly version: string; readonly count: number; readonly delta: number };
+  /** Estimated bytes of the index, by part. */
+  indexMemory?(): Readonly<Record<string, number>>;
 }
 
 export interface Metrics {
@@ -50,6 +53,7 @@ export function startMetrics(options: MetricsOptions = {}): Metrics {
     countRoutes(registry),
     measureEmbedding(registry, collectors),
     measureIndex(registry, collectors),
+    measureIndexChecks(registry, collectors),
   ];
   measureRegistry(registry, collectors);
   return {
@@ -251,6 +255,48 @@ function measureIndex(registry: Registry, collectors: MetricCollectors): Stop {
   return () => {
     stopVersion();
     stopFailed();
+  };
+}
+
+function measureIndexChecks(registry: Registry, collectors: MetricCollectors): Stop {
+  const registers = [registry];
+  const failures = new Counter({
+    name: METRIC.indexCheckFailures,
+    help: 'Builds that came to nothing, by the check that failed; none: before any check.',
+    labelNames: ['check'],
+    registers,
+  });
+  const rollbacks = new Counter({ name: METRIC.indexRollbacks, help: 'Rollbacks of the index.', registers });
+  for (const check of INDEX_CHECKS) failures.inc({ check }, 0);
+  let golden = { right: 0, wrong: 0 };
+  new Gauge({
+    name: METRIC.indexGolden,
+    help: 'Golden lines as the last version that was tried answered them.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.set({ result: 'right' }, golden.right);
+      this.set({ result: 'wrong' }, golden.wrong);
+    },
+  });
+  new Gauge({
+    name: METRIC.indexMemory,
+    help: 'Memory of the index by part, estimated from sizes; tombstones are counted in the other parts too.',
+    labelNames: ['part'],
+    registers,
+    collect() {
+      for (const [part, bytes] of Object.entries(collectors.indexMemory?.() ?? {})) this.set({ part }, bytes);
+    },
+  });
+  const stops = [
+    subscribe('index.failed', ({ check }) => failures.inc({ check: check ?? 'none' })),
+    subscribe('index.rolled_back', () => rollbacks.inc()),
+    subscribe('index.golden', (counts) => {
+      golden = counts;
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
   };
 }
 

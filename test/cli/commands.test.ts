@@ -8,8 +8,10 @@ import {
   agentOf,
   agentPage,
   capability,
+  diffed,
   dryRun,
   explained,
+  goldenLine,
   indexVersions,
   noMatch,
   queue,
@@ -20,6 +22,7 @@ import {
   ruleLint,
   ruleList,
   ruleReply,
+  verified,
 } from './replies.ts';
 import { cleanEnvironment, cliArguments, runCli } from './run-cli.ts';
 
@@ -82,6 +85,13 @@ beforeAll(async () => {
     'GET /v1/rules/lint': () => json(ruleLint),
     'GET /v1/rules/export': () => new Response('rules:\n  - id: "b"\n', { headers: { 'content-type': 'text/yaml' } }),
     'GET /v1/index/versions': () => json(indexVersions),
+    'POST /v1/index/rollback': () =>
+      json({ version: 'v000001', held: {}, restored: 3, report: indexVersions.items[0] }),
+    'POST /v1/index/verify': () => eventStream([`event: done\ndata: ${JSON.stringify(verified)}\n\n`]),
+    'GET /v1/index/diff': () => json(diffed),
+    'GET /v1/index/golden': () => json({ items: [goldenLine] }),
+    'POST /v1/index/golden': () => json({ added: 1, updated: 0, items: [goldenLine] }),
+    'DELETE /v1/index/golden/g1': () => new Response(null, { status: 204 }),
     'POST /v1/index/rebuild': () =>
       eventStream([`event: progress\ndata: {"phase":"build","done":1,"total":2}\n\nevent: done\ndata: ${REBUILT}\n\n`]),
   });
@@ -177,6 +187,14 @@ describe('--json', () => {
     ['register', '-'],
     ['index'],
     ['index', 'rebuild'],
+    ['index', 'rollback', 'v000001'],
+    ['index', 'verify'],
+    ['index', 'diff', 'v000001', 'v000002'],
+    ['index', 'golden'],
+    ['index', 'golden', 'add', '明天杭州会下雨吗', 'weather.query.city'],
+    ['index', 'golden', 'remove', 'g1'],
+    ['index', 'golden', 'import', '-'],
+    ['index', 'golden', 'export'],
     ['config'],
     ['version'],
   ])('writes one JSON value and nothing else: %s %s %s', async (...args) => {
@@ -302,6 +320,20 @@ describe('the other commands', () => {
     [['rules', 'rollback', '3'], /rules version 6 holds the 2 rules of version 3/],
     [['rules', 'history'], /4 +2026-01-01T00:00:00\.000Z +local +put invoice +2/],
     [['index'], /current v000002, 3 vectors added since[\s\S]*v000002 \* .*recall@10 1\.000 of 40/],
+    [
+      ['index'],
+      /refused v000001: its sidecar[\s\S]*last rebuild failed at 2026[\s\S]*g1: "明天杭州会下雨吗" should be/,
+    ],
+    [['index', 'rollback', 'v000001'], /v000001 serves again, with the texts of then for 3 capabilities/],
+    [
+      ['index', 'diff', 'v000001', 'v000002'],
+      /\+ team\/mail\.send\.message\n- x\.y\.z\n~ weather[\s\S]*\+ examples: 明天杭州会下雨吗\n {4}became sensitive/,
+    ],
+    [['index', 'golden'], /g1 +明天杭州会下雨吗 +weather\.query\.city +default/],
+    [['index', 'golden', 'add', 'x', 'no_match'], /^added g1\n$/],
+    [['index', 'golden', 'remove', 'g1'], /^removed g1\n$/],
+    [['index', 'golden', 'import', '-'], /^1 added, 0 replaced\n$/],
+    [['index', 'golden', 'export'], /^\{"id":"g1","text":"明天杭州会下雨吗"/],
     [['index', 'rebuild'], /v000002 serves: 40 vectors[\s\S]*4 embedded, 36 reused, 1 removed/],
     [['version'], /^\d+\.\d+\.\d+\n$/],
   ])('answers %j', async (args, text) => {

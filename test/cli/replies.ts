@@ -6,6 +6,7 @@ import {
   type CapabilityView,
   capabilityViewSchema,
   dryRunReplySchema,
+  indexDiffSchema,
   indexVersionListSchema,
   type RouteReply,
   routeReplySchema,
@@ -14,6 +15,7 @@ import {
   ruleLintSchema,
   ruleListSchema,
   ruleReplySchema,
+  verifyReplySchema,
 } from '../../src/contract/index.ts';
 
 export function agentOf(agentId: string, more: Partial<AgentView> = {}): AgentView {
@@ -207,6 +209,45 @@ export const indexVersions = indexVersionListSchema.parse({
       current: true,
     },
   ],
+  refused: [{ id: 'v000001', problem: 'its sidecar cannot be read' }],
+  held: null,
+  lastFailure: {
+    at: '2026-01-02T00:00:00.000Z',
+    why: 'command',
+    reason: 'The new index answers 1 golden line wrong that the serving one answers right.',
+    check: 'golden',
+    lines: ['g1: "明天杭州会下雨吗" should be weather.query.city and is no match'],
+  },
+});
+export const goldenLine = {
+  id: 'g1',
+  text: '明天杭州会下雨吗',
+  capability: 'weather.query.city',
+  namespace: 'default',
+};
+export const verified = verifyReplySchema.parse({
+  version: 'v000002',
+  ok: false,
+  problems: ['recall@10 is 0.9000, 0.99 is needed'],
+  recallAt10: 0.9,
+  samples: 40,
+  unreachable: [],
+  golden: { right: 1, lines: 1, wrong: [] },
+});
+export const diffed = indexDiffSchema.parse({
+  from: 'v000001',
+  to: 'v000002',
+  added: [{ namespace: 'team', capability: 'mail.send.message' }],
+  removed: [{ namespace: 'default', capability: 'x.y.z' }],
+  changed: [
+    {
+      namespace: 'default',
+      capability: 'weather.query.city',
+      texts: [{ list: 'examples', change: 'added', text: '明天杭州会下雨吗' }],
+      sensitive: true,
+    },
+  ],
+  vectors: { from: 21, to: 24 },
 });
 
 export const registered = (agentId: string, incarnation = 1) => ({

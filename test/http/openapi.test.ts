@@ -42,6 +42,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 const ROUTES = [
   'DELETE /v1/agents/{agentId}',
+  'DELETE /v1/index/golden/{id}',
   'DELETE /v1/rules/{id}',
   'GET /',
   'GET /docs',
@@ -55,6 +56,8 @@ const ROUTES = [
   'GET /v1/capabilities',
   'GET /v1/capabilities/{name}',
   'GET /v1/feedback',
+  'GET /v1/index/diff',
+  'GET /v1/index/golden',
   'GET /v1/index/versions',
   'GET /v1/rules',
   'GET /v1/rules/export',
@@ -66,7 +69,10 @@ const ROUTES = [
   'POST /v1/feedback',
   'POST /v1/feedback/{id}/approve',
   'POST /v1/feedback/{id}/reject',
+  'POST /v1/index/golden',
   'POST /v1/index/rebuild',
+  'POST /v1/index/rollback',
+  'POST /v1/index/verify',
   'POST /v1/route',
   'POST /v1/route/batch',
   'POST /v1/rules',

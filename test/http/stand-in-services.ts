@@ -15,11 +15,15 @@ import {
   AGENT_VIEW,
   CAPABILITY_VIEW,
   FEEDBACK,
+  GOLDEN_LINE,
+  INDEX_DIFF,
+  INDEX_HELD,
   INDEX_VERSION,
   ROUTE_REPLY,
   RULE_FILE,
   RULE_IMPORT_REPLY,
   RULE_LINT,
+  VERIFY_REPLY,
 } from '../../src/http/examples.ts';
 import type { FeedbackWord, HttpServices } from '../../src/http/index.ts';
 import type { Caller } from '../../src/routing/index.ts';
@@ -64,8 +68,40 @@ export function createStandIn(): StandInServices {
         return requests.map(() => ({ ...structuredClone(ROUTE_REPLY), requestId: caller.requestId }) as never);
       },
     },
+    golden: {
+      list: () => [{ ...GOLDEN_LINE }],
+      async put(lines) {
+        calls.push('golden');
+        const items = lines.map((line, i) => ({
+          id: line.id ?? `g${i}`,
+          text: line.text,
+          capability: line.capability,
+          namespace: line.namespace ?? 'default',
+        }));
+        return { added: items.length, updated: 0, items };
+      },
+      async remove() {
+        calls.push('removeGolden');
+      },
+    },
     index: {
-      versions: async () => ({ current: 'v000001', delta: 0, items: [version()] }),
+      versions: async () => ({
+        current: 'v000001',
+        delta: 0,
+        items: [version()],
+        refused: [],
+        held: null,
+        lastFailure: null,
+      }),
+      async rollback({ version: id, by }) {
+        calls.push('rollback');
+        return { version: id, held: { ...INDEX_HELD, by }, restored: 1, report: version() };
+      },
+      async verify({ version: id = 'v000001' }) {
+        calls.push('verify');
+        return { ...structuredClone(VERIFY_REPLY), problems: [], unreachable: [], version: id, golden: null };
+      },
+      diff: async ({ from, to }) => ({ ...structuredClone(INDEX_DIFF), changed: [], added: [], removed: [], from, to }),
       async rebuild({ onProgress, by, why }) {
         calls.push('rebuild');
         onProgress?.({ phase: 'texts', done: 1, total: 2 });

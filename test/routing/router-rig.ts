@@ -15,7 +15,7 @@ import { LayeredIndex } from '../../src/vector-index/index.ts';
 import { type AgentSketch, agent, seededRandom, viewOf } from './agents.ts';
 
 /** The hash embedder knows words, not meaning: half the words in common counts as even odds. */
-const CALIBRATION: ModelCalibration = {
+export const CALIBRATION: ModelCalibration = {
   lexicalWeight: 0.3,
   hybrid: { slope: 12, crowdSlope: 0, intercept: -4 },
   lexical: { slope: 12, crowdSlope: 0, intercept: -2 },

@@ -1,0 +1,42 @@
+import type { GoldenLine } from '../contract/index.ts';
+import { type Clock, canonicalText } from '../core/index.ts';
+import type { Embedder, ModelCalibration } from '../embedding/index.ts';
+import type { RuleSet } from '../rules/index.ts';
+import type { Answerer } from './candidate-check.ts';
+import { aimOf } from './decision.ts';
+import { meaningOf } from './meaning.ts';
+import { Recaller } from './recall.ts';
+import type { RoutingOptions } from './routing-options.ts';
+import type { Searchable } from './search-view.ts';
+
+export interface GoldenAnswerOptions {
+  readonly clock: Clock;
+  readonly embedder: Embedder;
+  readonly calibration: ModelCalibration;
+  readonly rules: { readonly current: RuleSet };
+  readonly options: () => RoutingOptions;
+}
+
+const EVERY_SCOPE: ReadonlySet<string> = new Set(['*']);
+
+/**
+ * What the pipeline takes a line to mean over a given view: rules, exact names, recall, fusion and gate, as for a
+ * route by somebody who may reach everything; agents are not looked at.
+ */
+export function goldenAnswerer(sources: GoldenAnswerOptions): Answerer {
+  return (view) => answererOver(sources, view);
+}
+
+function answererOver(sources: GoldenAnswerOptions, view: Searchable): (line: GoldenLine) => Promise<string | null> {
+  const recaller = new Recaller({ ...sources, indexer: view });
+  return async ({ namespace, text }) => {
+    const options = sources.options();
+    const { value: meaning } = await meaningOf(namespace, canonicalText(text), {
+      rules: sources.rules,
+      indexer: view,
+      recall: (space, canonical) => recaller.recall(space, canonical, options),
+    });
+    const aim = aimOf(meaning, { namespace }, EVERY_SCOPE, { indexer: view, options });
+    return aim.reason === null ? (aim.capabilities[0]?.name ?? null) : null;
+  };
+}

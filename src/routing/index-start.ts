@@ -1,0 +1,63 @@
+import type { CapabilityMeaning } from '../capability/index.ts';
+import { errorText, log } from '../core/index.ts';
+import type { ExpectedVersion, LoadedVersion, VersionStore } from '../vector-index/index.ts';
+import { decodeCatalogue, missingCatalogue } from './catalogue.ts';
+import type { IndexHold, IndexHolder } from './index-hold.ts';
+
+/** Which version a start found to serve, and what became of the others. */
+export interface IndexStart {
+  readonly loaded: LoadedVersion | undefined;
+  /** What a rollback before the start holds. */
+  readonly held: { readonly hold: IndexHold; readonly meanings: readonly CapabilityMeaning[] } | undefined;
+  readonly refused: readonly { readonly id: string; readonly problem: string }[];
+  /** In words, for /readyz. */
+  readonly note: string;
+  /** Why the first rebuild runs. */
+  readonly firstWhy: 'start' | 'model_change';
+}
+
+/**
+ * The version that a rollback holds, else the newest that can be used, else none: then vectors come from the store
+ * and a rebuild follows. Never fails for a bad version; each refusal is logged with its reason.
+ */
+export async function startIndex(
+  store: VersionStore,
+  holder: IndexHolder,
+  expected: ExpectedVersion,
+): Promise<IndexStart> {
+  const hold = await holder.load();
+  if (hold !== null) {
+    try {
+      const loaded = await store.load(hold.version, expected);
+      const catalogue = await store.catalogueOf(hold.version);
+      if (catalogue === undefined) throw missingCatalogue(hold.version);
+      const held = { hold, meanings: await decodeCatalogue(catalogue) };
+      return { loaded, held, refused: [], note: `loaded ${hold.version}, held by a rollback`, firstWhy: 'start' };
+    } catch (error) {
+      log('warn', 'the rollback is over: its version cannot be used', {
+        version: hold.version,
+        reason: errorText(error),
+      });
+      await holder.end();
+    }
+  }
+  const { loaded, refused } = await store.loadNewest(expected);
+  for (const { id, reason } of refused) log('warn', 'an index version on disk was refused', { version: id, reason });
+  const others = refused.length === 0 ? '' : `; refused ${refused.map(({ id }) => id).join(', ')}`;
+  const found = loaded === undefined ? 'no version to load, vectors come from the store' : `loaded ${loaded.info.id}`;
+  const note = found + others;
+  log(refused.length === 0 ? 'info' : 'warn', 'the index starts', { note });
+  const isOtherModel = loaded === undefined && (await isOfAnotherModel(store, expected));
+  return {
+    loaded,
+    held: undefined,
+    refused: refused.map(({ id, reason }) => ({ id, problem: `${reason} A rebuild makes a usable one.` })),
+    note: isOtherModel ? `${note}; the model changed` : note,
+    firstWhy: isOtherModel ? 'model_change' : 'start',
+  };
+}
+
+async function isOfAnotherModel(store: VersionStore, { fingerprint }: ExpectedVersion): Promise<boolean> {
+  const newest = (await store.list()).find(({ info }) => info !== undefined)?.info;
+  return newest !== undefined && newest.fingerprint !== fingerprint;
+}

@@ -1,0 +1,104 @@
+/** The index of meanings with everything around it (hash embedder, memory store, a real folder) and no registry. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readDefinitions, unionMeaning } from '../../src/capability/index.ts';
+import type { CapabilityObject } from '../../src/contract/index.ts';
+import { ManualClock } from '../../src/core/index.ts';
+import { HashEmbedder } from '../../src/embedding/index.ts';
+import { Bm25Index } from '../../src/lexical-index/index.ts';
+import {
+  CandidateCheck,
+  CapabilityIndexer,
+  DEFAULT_ROUTING,
+  GoldenSet,
+  goldenAnswerer,
+  IndexDesk,
+  IndexHolder,
+  IndexRebuilder,
+  startIndex,
+} from '../../src/routing/index.ts';
+import { RuleService } from '../../src/rules/index.ts';
+import {
+  KeyValueGoldenStore,
+  KeyValueIndexHoldStore,
+  KeyValueRuleStore,
+  KeyValueVectorStore,
+  MemoryStore,
+} from '../../src/storage/index.ts';
+import { IndexBuilder, LayeredIndex, VersionStore } from '../../src/vector-index/index.ts';
+import { CALIBRATION } from './router-rig.ts';
+
+export function meaningsOf(capabilities: readonly CapabilityObject[], namespace = 'default') {
+  return readDefinitions([...capabilities], []).map((one) => unionMeaning(namespace, one.name, [one], undefined));
+}
+
+/** `store` and `dir` of an earlier rig: the same service after a restart. */
+export async function indexRig(before: { store?: MemoryStore; dir?: string; fingerprint?: string } = {}) {
+  const clock = new ManualClock();
+  const embedder = new HashEmbedder();
+  await embedder.start();
+  const store = before.store ?? new MemoryStore();
+  const dir = before.dir ?? (await mkdtemp(join(tmpdir(), 'agent-reach-index-')));
+  const versions = new VersionStore(dir);
+  await versions.open().catch(() => undefined);
+  const holder = new IndexHolder(new KeyValueIndexHoldStore(store));
+  const { modelId, dimensions } = embedder.info;
+  const model = { ...embedder.info, fingerprint: before.fingerprint ?? embedder.info.fingerprint };
+  const started = await startIndex(versions, holder, { modelId, dimensions, fingerprint: model.fingerprint });
+  const vectors = new LayeredIndex(dimensions, started.loaded);
+  const indexer = new CapabilityIndexer({
+    clock,
+    embedder,
+    vectorStore: new KeyValueVectorStore(store),
+    vectors,
+    createLexicalIndex: () => new Bm25Index(),
+    nearDuplicateSimilarity: 0.93,
+  });
+  const rules = new RuleService({ clock, store: new KeyValueRuleStore(store) });
+  await rules.load();
+  const golden = new GoldenSet(new KeyValueGoldenStore(store));
+  await golden.load();
+  const answerer = goldenAnswerer({ clock, embedder, calibration: CALIBRATION, rules, options: () => DEFAULT_ROUTING });
+  const check = new CandidateCheck({ indexer, vectors, golden, answerer });
+  const rebuilder = new IndexRebuilder({
+    clock,
+    model,
+    kind: 'hnsw',
+    indexer,
+    vectors,
+    holder,
+    check,
+    firstWhy: started.firstWhy,
+    builder: new IndexBuilder({ dir }),
+    debounceMs: 2_000,
+    maxWaitMs: 30_000,
+    deltaShare: 0.1,
+  });
+  const parts = { clock, model, dir, store: versions, vectors, indexer, rebuilder, holder, golden, answerer, started };
+  const desk = new IndexDesk(parts);
+  const rig = {
+    ...parts,
+    kept: store,
+    embedder,
+    desk,
+    /** What a line of text is taken to mean now. */
+    async answer(text: string) {
+      return answerer(indexer)({ id: 'x', text, capability: null, namespace: 'default' });
+    },
+    register: async (capabilities: readonly CapabilityObject[]) => {
+      const meanings = meaningsOf(capabilities);
+      await indexer.prepare(meanings);
+      indexer.apply(meanings);
+    },
+    rebuild: () => desk.rebuild({ by: 'test', why: 'test' }),
+    clean: async () => {
+      await desk.stop();
+      indexer.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+  return rig;
+}
+
+export type IndexRig = Awaited<ReturnType<typeof indexRig>>;
