@@ -10,6 +10,8 @@ export interface BatchQueueOptions {
   readonly maxQueuedQueries: number;
   readonly maxQueuedDocuments: number;
   readonly maxBatchTexts: number;
+  /** Monotonic milliseconds, the scale of deadlines. */
+  readonly now: () => number;
   /** What a text will cost, in tokens, known before it is tokenized. */
   readonly costOf: (text: string) => number;
 }
@@ -23,6 +25,8 @@ export interface WaitingText {
 interface Entry extends WaitingText {
   kind: TextKind;
   isRunning: boolean;
+  /** The latest of those who wait for it. */
+  deadlineAt: number;
   readonly vector: Promise<Float32Array>;
   readonly resolve: (vector: Float32Array) => void;
   readonly reject: (error: unknown) => void;
@@ -54,9 +58,14 @@ export class BatchQueue {
     return this.#entries.size === 0;
   }
 
-  offer(texts: readonly string[], kind: TextKind): Promise<Float32Array>[] {
-    this.#admit(texts, kind);
-    return texts.map((text) => this.#join(text, kind).vector);
+  /** `deadlineAt`: nobody waits for these texts after it; what would come too late is refused, or dropped unrun. */
+  offer(texts: readonly string[], kind: TextKind, deadlineAt = Infinity): Promise<Float32Array>[] {
+    this.#admit(texts, kind, deadlineAt);
+    return texts.map((text) => {
+      const entry = this.#join(text, kind);
+      entry.deadlineAt = Math.max(entry.deadlineAt, deadlineAt);
+      return entry.vector;
+    });
   }
 
   /** The next batch, one lane only; empty when nothing waits. Its texts stay joinable until it is settled. */
@@ -94,15 +103,18 @@ export class BatchQueue {
     this.reject([...this.#entries.values()], error);
   }
 
-  #admit(texts: readonly string[], kind: TextKind): void {
+  #admit(texts: readonly string[], kind: TextKind, deadlineAt: number): void {
     const lane = this.#lanes[kind];
     const { maxQueuedQueries, maxQueuedDocuments } = this.#options;
     const max = kind === 'query' ? maxQueuedQueries : maxQueuedDocuments;
-    if (lane.size + texts.length <= max) return;
+    const isInTime = this.#options.now() + lane.size * this.#msPerText <= deadlineAt;
+    if (isInTime && lane.size + texts.length <= max) return;
     const fresh = new Set(texts.filter((text) => this.#joins(text, kind) === undefined));
-    if (lane.size + fresh.size <= max) return;
+    if (fresh.size === 0 || (isInTime && lane.size + fresh.size <= max)) return;
     throw new AgentReachError('AR_ERR_OVERLOADED', {
-      detail: `${lane.size} ${kind} texts wait for the model already; ${max} is the limit.`,
+      detail: isInTime
+        ? `${lane.size} ${kind} texts wait for the model already; ${max} is the limit.`
+        : `${lane.size} ${kind} texts wait for the model already: too many to be reached in time.`,
       retryAfterMs: Math.max(100, Math.ceil(lane.size * this.#msPerText)),
     });
   }
@@ -134,13 +146,21 @@ export class BatchQueue {
   #takeFrom(lane: Set<Entry>, maxTokens: number): Entry[] {
     const batch: Entry[] = [];
     let tokens = 0;
+    const late: Entry[] = [];
+    const now = this.#options.now();
     for (const entry of lane) {
+      // Running what nobody waits for any more would make the next ones late too.
+      if (entry.deadlineAt < now) {
+        late.push(entry);
+        continue;
+      }
       tokens += entry.cost;
       if (batch.length >= this.#options.maxBatchTexts || (batch.length > 0 && tokens > maxTokens)) break;
       entry.isRunning = true;
       batch.push(entry);
     }
     for (const entry of batch) lane.delete(entry);
+    this.reject(late, new AgentReachError('AR_ERR_DEADLINE', { detail: 'The model was busy until it was too late.' }));
     return batch;
   }
 
@@ -160,5 +180,5 @@ function newEntry(text: string, kind: TextKind, cost: number): Entry {
     resolve = onResolve;
     reject = onReject;
   });
-  return { text, kind, cost, isRunning: false, vector, resolve, reject };
+  return { text, kind, cost, isRunning: false, deadlineAt: -Infinity, vector, resolve, reject };
 }

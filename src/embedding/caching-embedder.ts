@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AgentReachError, type ContentHash, contentHash } from '../core/index.ts';
-import type { Embedder, EmbedderHealth, EmbedderInfo, TextKind } from './embedder.ts';
+import type { Embedder, EmbedderHealth, EmbedderInfo, EmbedOptions } from './embedder.ts';
 
 /**
  * Remembers the vectors of recent queries in front of another embedder, by content hash. Documents pass through: their
@@ -25,7 +25,7 @@ export class CachingEmbedder implements Embedder {
     return this.#inner.health;
   }
 
-  async embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]> {
+  async embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     if (options.kind === 'document') return this.#inner.embed(texts, options);
     if (this.health.state === 'stopped') throw new AgentReachError('AR_ERR_STOPPING');
     const hashes = texts.map(contentHash);

@@ -1,6 +1,15 @@
 /** Which side of a search a text is on; models with prefixes treat the two differently. */
 export type TextKind = 'query' | 'document';
 
+export interface EmbedOptions {
+  readonly kind: TextKind;
+  /**
+   * On the clock's monotonic scale: nobody wants the vectors after this. Texts that would not be reached by then are
+   * refused with AR_ERR_OVERLOADED at once, or given up with AR_ERR_DEADLINE when their turn comes too late.
+   */
+  readonly deadlineAt?: number;
+}
+
 export interface EmbedderInfo {
   /** Catalogue id, for example `zh-en-small`. */
   readonly modelId: string;
@@ -28,7 +37,7 @@ export type EmbedderHealth =
 export interface Embedder {
   readonly info: EmbedderInfo;
   readonly health: EmbedderHealth;
-  embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]>;
+  embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>;
   /** Loads and warms the model. Never throws: a model that cannot load leaves `health` degraded and heals by itself. */
   start(): Promise<void>;
   /** Refuses new and waiting documents with AR_ERR_STOPPING; queries go on. The first step of a graceful stop. */

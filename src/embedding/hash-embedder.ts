@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AgentReachError, canonicalText } from '../core/index.ts';
-import type { Embedder, EmbedderHealth, EmbedderInfo, TextKind } from './embedder.ts';
+import type { Embedder, EmbedderHealth, EmbedderInfo, EmbedOptions } from './embedder.ts';
 
 export interface HashEmbedderOptions {
   /** Fewer are quicker to search; under 64 unrelated texts begin to look alike. Default 384. */
@@ -33,7 +33,7 @@ export class HashEmbedder implements Embedder {
     return this.#embeddedTexts;
   }
 
-  async embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]> {
+  async embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     const health = this.#health;
     if (options.kind === 'document' && this.#areDocumentsStopped) throw new AgentReachError('AR_ERR_STOPPING');
     if (health.state === 'stopped') throw new AgentReachError('AR_ERR_STOPPING');

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { AgentReachError, type Clock, publish, systemClock } from '../core/index.ts';
 import { BatchQueue } from './batch-queue.ts';
-import type { Embedder, EmbedderHealth, EmbedderInfo, TextKind } from './embedder.ts';
+import type { Embedder, EmbedderHealth, EmbedderInfo, EmbedOptions } from './embedder.ts';
 import { forkModule } from './fork-module.ts';
 import { type ModelRow, resolveModelsPath } from './model-catalog.ts';
 import { clipText, estimateTokens } from './text-window.ts';
@@ -71,6 +71,7 @@ export class TransformersEmbedder implements Embedder {
       maxQueuedQueries,
       maxQueuedDocuments,
       maxBatchTexts: MAX_BATCH_TEXTS,
+      now: () => this.#options.clock.now(),
       costOf: (text) => estimateTokens(text, model.maxTokens),
     });
     this.#host = new WorkerHost({
@@ -89,14 +90,14 @@ export class TransformersEmbedder implements Embedder {
     return this.#queue.waiting;
   }
 
-  async embed(texts: readonly string[], options: { readonly kind: TextKind }): Promise<Float32Array[]> {
+  async embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     this.#refuseUnlessServing();
     if (options.kind === 'document' && this.#areDocumentsStopped) throw new AgentReachError('AR_ERR_STOPPING');
     if (texts.length === 0) return [];
     const { model } = this.#options;
     const prefix = model.prefixes[options.kind];
     const inputs = texts.map((text) => prefix + clipText(text, model.maxTokens));
-    const vectors = this.#queue.offer(inputs, options.kind);
+    const vectors = this.#queue.offer(inputs, options.kind, options.deadlineAt);
     this.#pumpSoon();
     return Promise.all(vectors);
   }

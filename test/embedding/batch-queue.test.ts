@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { BatchQueue, type WaitingText } from '../../src/embedding/batch-queue.ts';
 import type { TextKind } from '../../src/embedding/embedder.ts';
 
+let nowMs = 0;
 const makeQueue = (maxQueuedQueries = 100, maxQueuedDocuments = 1_000, cost = 10): BatchQueue =>
-  new BatchQueue({ maxQueuedQueries, maxQueuedDocuments, maxBatchTexts: 16, costOf: () => cost });
+  new BatchQueue({ maxQueuedQueries, maxQueuedDocuments, maxBatchTexts: 16, now: () => nowMs, costOf: () => cost });
 const textsOf = (batch: readonly WaitingText[]): string[] => batch.map((waiting) => waiting.text);
 const numbered = (word: string, count: number): string[] => Array.from({ length: count }, (_, index) => word + index);
 /** A vector that says which text it is for. */
@@ -151,5 +152,29 @@ describe('BatchQueue', () => {
     ignore(vectors);
     queue.resolve(queue.take(), [vectorOf('a')], 1);
     await expect(vectors[1]).rejects.toMatchObject({ code: 'AR_ERR_INTERNAL' });
+  });
+
+  it('gives up texts that nobody waits for any more, and runs those that somebody does', async () => {
+    nowMs = 0;
+    const queue = makeQueue();
+    const late = queue.offer(['late', 'joined'], 'query', 50);
+    const joined = queue.offer(['joined'], 'query', 500);
+    ignore(late);
+    nowMs = 60;
+    expect(runNext(queue)).toEqual(['joined']);
+    await expect(late[0]).rejects.toMatchObject({ code: 'AR_ERR_DEADLINE' });
+    expect(await joined[0]).toEqual(vectorOf('joined'));
+    expect(queue.isIdle).toBe(true);
+  });
+
+  it('refuses at once what would not be reached in time, and changes nothing', () => {
+    nowMs = 0;
+    const queue = makeQueue(1_000);
+    ignore(queue.offer(numbered('q', 100), 'query', 10_000));
+    const refused = expect.objectContaining({ code: 'AR_ERR_OVERLOADED' });
+    expect(() => queue.offer(['hasty'], 'query', 5)).toThrow(refused);
+    expect(queue.waiting).toBe(100);
+    ignore(queue.offer(['patient'], 'query', 10_000));
+    expect(queue.waiting).toBe(101);
   });
 });
