@@ -23,9 +23,10 @@ import {
   type RoutingOptions,
   startIndex,
 } from '../routing/index.ts';
-import { RuleService } from '../rules/index.ts';
+import { AuditLog, RuleService } from '../rules/index.ts';
 import {
   KeyValueAgentStore,
+  KeyValueAuditStore,
   KeyValueFeedbackStore,
   KeyValueGoldenStore,
   KeyValueIndexHoldStore,
@@ -65,6 +66,7 @@ export interface Parts {
   readonly golden: GoldenSet;
   readonly registry: AgentRegistry;
   readonly rules: RuleService;
+  readonly audit: AuditLog;
   readonly feedback: FeedbackBook;
   readonly router: Router;
 }
@@ -138,6 +140,8 @@ async function wire(
     standingOf: (namespace, name) => indexer.space(namespace)?.get(name),
   });
 
+  const audit = new AuditLog({ clock, store: new KeyValueAuditStore(store), ...config.audit });
+
   const routingOptions: RoutingOptions = { ...config.routing, canary: config.canary ?? undefined };
   const { calibration } = model;
   const options = () => routingOptions;
@@ -161,6 +165,7 @@ async function wire(
     indexer,
     view: registry.view,
     rules,
+    audit,
     indexVersion: () => vectors.versionId,
     options,
     cache: { ttlMs: config.routing.cacheTtlMs, maxEntries: config.routing.cacheEntries },
@@ -179,6 +184,7 @@ async function wire(
     golden,
     registry,
     rules,
+    audit,
     feedback,
     router,
   };

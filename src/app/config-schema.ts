@@ -235,6 +235,16 @@ const routingSchema = z.strictObject({
   canary: canarySchema.prefault({}),
 });
 
+const auditSchema = z.strictObject({
+  keepText: z
+    .boolean()
+    .default(true)
+    .meta(note('yes/no', 'Keep the intent in records about sensitive capabilities; no keeps its SHA-256 only.')),
+  keepDays: count(0, 36_500)
+    .default(90)
+    .meta(note('days', 'Whole days that audit records are kept; 0 keeps them for ever.')),
+});
+
 export const configSchema = z.strictObject({
   http: httpSchema.prefault({}),
   data: dataSchema.prefault({}),
@@ -245,6 +255,7 @@ export const configSchema = z.strictObject({
   embedder: embedderSchema.prefault({}),
   registry: registrySchema.prefault({}),
   dictionary: dictionarySchema.prefault({}),
+  audit: auditSchema.prefault({}),
   index: indexSchema.prefault({}),
   routing: routingSchema.prefault({}),
 });

@@ -76,12 +76,14 @@ function startModel({ embedder, indexer, index }: Parts, stops: (() => void | Pr
 
 /** From the store into memory; vectors come from the index version on disk, else from the store, else are embedded. */
 async function loadState(
-  { registry, rules, feedback, indexer }: Parts,
+  { registry, rules, audit, feedback, indexer }: Parts,
   stops: (() => void | Promise<void>)[],
 ): Promise<void> {
   stops.push(() => registry.stop());
   stops.push(() => feedback.stop());
+  stops.push(() => audit.stop());
   await rules.load();
+  await audit.start();
   await registry.load();
   await feedback.load();
   await indexer.start();
@@ -91,7 +93,7 @@ async function listen(
   parts: Parts,
   stops: (() => void | Promise<void>)[],
 ): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
-  const { config, clock, registry, rules, feedback, router, index, golden } = parts;
+  const { config, clock, registry, rules, audit, feedback, router, index, golden } = parts;
   const phase = { ready: false };
   const metrics = startMetrics({ collectors: collectorsOf(parts) });
   stops.push(() => metrics.stop());
@@ -99,6 +101,7 @@ async function listen(
     {
       registry,
       rules,
+      audit,
       feedback,
       routing: router,
       index,
@@ -132,6 +135,7 @@ function collectorsOf({ config, registry, rules, embedder, vectors, waitingTexts
   return {
     agentCounts: () => registry.counts(),
     registryEpoch: () => registry.view.epoch,
+    rules: () => ({ count: rules.current.size, regexSteps: rules.current.regexSize, version: rules.version }),
     waitingTexts,
     modelReady: () => embedder.health.state === 'ready',
     index: () => ({ version: vectors.versionId, count: vectors.size - vectors.deltaSize, delta: vectors.deltaSize }),

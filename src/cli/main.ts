@@ -5,6 +5,7 @@
  */
 import { CommanderError } from '@commander-js/extra-typings';
 import { addAgentsCommand } from './commands/agents.ts';
+import { addAuditCommand } from './commands/audit.ts';
 import { addCapabilitiesCommand } from './commands/capabilities.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addFeedbackCommand } from './commands/feedback.ts';
@@ -32,6 +33,7 @@ addRegisterCommand(program);
 addAgentsCommand(program);
 addCapabilitiesCommand(program);
 addRulesCommand(program);
+addAuditCommand(program);
 addIndexCommand(program);
 addFeedbackCommand(program);
 addConfigCommand(program);

@@ -26,6 +26,16 @@ export {
   warningSchema,
 } from './agent.ts';
 export {
+  type AuditOutcome,
+  type AuditPage,
+  type AuditRecord,
+  auditOutcomeSchema,
+  auditPageSchema,
+  auditRecordSchema,
+  type ListAuditQuery,
+  listAuditQuerySchema,
+} from './audit.ts';
+export {
   type CapabilityInput,
   type CapabilityObject,
   type CapabilityPage,

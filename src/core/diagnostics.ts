@@ -39,6 +39,8 @@ export interface DiagnosticEvents {
   };
   /** One text held against the rules: answers from the cache of meanings are not. `tried` counts rules looked at closely. */
   'rules.evaluated': { tried: number; outcome: 'capability' | 'deny' | 'none' };
+  /** A decision about a sensitive capability is stored. */
+  'audit.recorded': { outcome: 'reached' | 'scope_required' | 'near_miss' };
   'embedding.batch': { texts: number; durationMs: number; waiting: number };
   'embedding.state': { state: 'starting' | 'ready' | 'degraded' | 'stopped'; reason: string | null };
   'index.version': {

@@ -14,6 +14,7 @@ import { RecentIntents } from './recent-intents.ts';
 import { toResponse } from './reply.ts';
 import { requestIdFrom } from './request-input.ts';
 import { agentEndpoints } from './routes/agents.ts';
+import { auditEndpoints } from './routes/audit.ts';
 import { capabilityEndpoints } from './routes/capabilities.ts';
 import { docsEndpoints } from './routes/docs.ts';
 import { feedbackEndpoints } from './routes/feedback.ts';
@@ -63,6 +64,7 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
     ...agentEndpoints(services.registry),
     ...capabilityEndpoints(services.registry),
     ...ruleEndpoints(services.rules),
+    ...auditEndpoints(services.audit),
     ...feedbackEndpoints(services.feedback, recent),
     ...indexEndpoints(services.index),
     ...goldenEndpoints(services.golden),

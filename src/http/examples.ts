@@ -177,6 +177,23 @@ export const RULE_LINT = {
   ],
 } as const;
 
+export const AUDIT_RECORD = {
+  seq: 41,
+  at: '2026-01-01T00:00:00.000Z',
+  requestId: 'req_8k2m1',
+  keyId: 'web',
+  namespace: 'default',
+  capability: 'account.delete.user',
+  outcome: 'scope_required',
+  decision: 'no_match',
+  agentId: null,
+  matchedBy: 'rule',
+  ruleId: 'delete-account',
+  rulesVersion: 7,
+  intentHash: 'd2a84f4b8b650937ec8f73cd8be2c74add5a911ba64df27458ed8229da804a26',
+  intent: '注销我的账号',
+} as const;
+
 export const DRY_RUN_REPLY = {
   rulesVersion: 1,
   canonicalText: '我需要开发票',

@@ -6,6 +6,7 @@
 import type {
   AgentPage,
   AgentView,
+  AuditPage,
   CapabilityUpdate,
   CapabilityView,
   DryRunReply,
@@ -15,6 +16,7 @@ import type {
   Heartbeat,
   HeartbeatReply,
   ListAgentsQuery,
+  ListAuditQuery,
   ListCapabilitiesQuery,
   Readiness,
   Registration,
@@ -101,7 +103,12 @@ export interface FeedbackDesk {
   reject(id: string, by: string): Promise<Feedback>;
 }
 
+export interface AuditBook {
+  list(query: ListAuditQuery): MaybePromise<AuditPage>;
+}
+
 export interface HttpServices {
+  readonly audit: AuditBook;
   readonly registry: AgentDirectory & CapabilityDirectory;
   readonly rules: RuleBook;
   readonly feedback: FeedbackDesk;

@@ -1,7 +1,8 @@
 import type { RouteReply } from '../contract/index.ts';
-import type { RuleSet } from '../rules/index.ts';
+import { mayReach, type RuleSet, scopesFor } from '../rules/index.ts';
 import { explain } from './explain.ts';
 import { FACTORS } from './factors/factor-catalog.ts';
+import type { RecalledCapability } from './recall.ts';
 import type { ScoredCandidate } from './rerank.ts';
 import { rounded, roundedMs } from './rounding.ts';
 import type { DecidedRoute } from './router.ts';
@@ -90,12 +91,18 @@ function alternatives(decided: DecidedRoute, chosen: ScoredCandidate | null): Al
   return found;
 }
 
+/** A near miss gives a sensitive capability away to those only who may reach it. */
+function shownTo(scopes: ReadonlySet<string>, one: RecalledCapability): RecalledCapability {
+  if (mayReach(scopes, scopesFor(one.name, true, null))) return one;
+  return { ...one, name: '(sensitive)' as RecalledCapability['name'], nearestText: null };
+}
+
 function explainOf(decided: DecidedRoute, rules: RuleSet): NonNullable<RouteReply['explain']> {
   const { request, context } = decided;
   return explain({
     canonicalText: decided.canonical,
     rules: decided.canonical === null ? [] : rules.explain(decided.canonical),
-    recalled: decided.aim.recalled,
+    recalled: decided.aim.recalled.map((one) => (one.sensitive ? shownTo(decided.scopes, one) : one)),
     gate: { ...context.options, minRelevance: request.minRelevance ?? context.options.minRelevance },
     context,
     ranked: decided.ranked,

@@ -3,7 +3,7 @@ import type { CacheOutcome, RouteReply, RouteRequest } from '../contract/index.t
 import { AgentReachError, type Clock, canonicalText, hasWords, isAgentReachError, publish } from '../core/index.ts';
 import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { RegistryView } from '../registry/index.ts';
-import type { RuleSet } from '../rules/index.ts';
+import type { AuditEntry, RuleSet } from '../rules/index.ts';
 import type { Candidate, SelectionContext } from './candidate.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import { type Aim, aimOf, type Verdict, verdictOf } from './decision.ts';
@@ -16,6 +16,7 @@ import { RouteCache } from './route-cache.ts';
 import type { RoutingOptions } from './routing-options.ts';
 import type { Caller, RoutingService } from './routing-service.ts';
 import { type Selection, select } from './select.ts';
+import { auditEntryOf } from './sensitive-audit.ts';
 
 export interface RouterOptions {
   readonly clock: Clock;
@@ -26,6 +27,8 @@ export interface RouterOptions {
   readonly indexer: CapabilityIndexer;
   readonly view: RegistryView;
   readonly rules: { readonly version: number; readonly current: RuleSet };
+  /** Where decisions about sensitive capabilities are recorded. */
+  readonly audit?: { append(entry: AuditEntry): Promise<void> };
   /** Id of the index version that answers now. */
   readonly indexVersion: () => string;
   /** Read anew by every route, so that a reload takes effect at once. */
@@ -37,6 +40,7 @@ export interface RouterOptions {
 export interface DecidedRoute {
   readonly request: RouteRequest;
   readonly requestId: string;
+  readonly scopes: ReadonlySet<string>;
   readonly canonical: string | null;
   readonly meaning: Meaning;
   readonly aim: Aim;
@@ -80,6 +84,8 @@ export class Router implements RoutingService {
         : await this.#meaning(request.namespace, canonical);
     const meant = this.#options.clock.now();
     const decided = this.#decide(request, caller, canonical, found.value, found.outcome, meant - start);
+    // Before anything is answered: a sensitive decision that cannot be recorded is not told.
+    await this.#record(decided, caller);
     const total = this.#options.clock.now() - start;
     this.#publish(decided, total);
     return buildReply(decided, total, this.#options.rules.current);
@@ -98,6 +104,14 @@ export class Router implements RoutingService {
     return Promise.all(
       requests.map((request, i) => this.route(request, { ...caller, requestId: `${caller.requestId}.${i}` })),
     );
+  }
+
+  async #record(decided: DecidedRoute, caller: Caller): Promise<void> {
+    const { audit, rules, indexer } = this.#options;
+    if (audit === undefined) return;
+    const about = { keyId: caller.keyId ?? 'local', rulesVersion: rules.version, indexer };
+    const entry = auditEntryOf(decided, about);
+    if (entry !== undefined) await audit.append(entry);
   }
 
   async #meaning(namespace: string, canonical: string): Promise<{ value: Meaning; outcome: CacheOutcome }> {
@@ -145,6 +159,7 @@ export class Router implements RoutingService {
     return {
       request,
       requestId: caller.requestId,
+      scopes: caller.scopes,
       canonical,
       meaning,
       aim,

@@ -16,6 +16,8 @@ import type {
 export interface Caller {
   readonly requestId: string;
   readonly scopes: ReadonlySet<string>;
+  /** Id of the API key, for the audit log; absent: this process itself. */
+  readonly keyId?: string;
 }
 
 /** What the faces need of routing. */

@@ -1,3 +1,4 @@
+export { type AuditEntry, AuditLog, type AuditLogParts, type AuditStore, type StoredAudit } from './audit-log.ts';
 export type { CompiledRule } from './compiled-rule.ts';
 export type { RuleWarning } from './rule-lint.ts';
 export { mayReach, scopesFor } from './rule-scopes.ts';

@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 import type { livenessSchema, Readiness, RouteBatchReply, RouteReply, routeRequestSchema } from '../contract/index.ts';
 import { AgentsClient } from './agents-client.ts';
+import { AuditClient } from './audit-client.ts';
 import { CapabilitiesClient } from './capabilities-client.ts';
 import { FeedbackClient } from './feedback-client.ts';
 import { IndexClient } from './index-client.ts';
@@ -21,6 +22,7 @@ export class ReachClient {
   readonly agents: AgentsClient;
   readonly capabilities: CapabilitiesClient;
   readonly rules: RulesClient;
+  readonly audit: AuditClient;
   readonly index: IndexClient;
   readonly feedback: FeedbackClient;
   readonly #connection: ServiceConnection;
@@ -31,6 +33,7 @@ export class ReachClient {
     this.agents = new AgentsClient(this.#connection);
     this.capabilities = new CapabilitiesClient(this.#connection);
     this.rules = new RulesClient(this.#connection);
+    this.audit = new AuditClient(this.#connection);
     this.index = new IndexClient(this.#connection);
     this.feedback = new FeedbackClient(this.#connection);
   }

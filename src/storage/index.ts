@@ -1,4 +1,5 @@
 export { KeyValueAgentStore } from './agent-store.ts';
+export { KeyValueAuditStore } from './audit-store.ts';
 export { KeyValueFeedbackStore } from './feedback-store.ts';
 export { KeyValueGoldenStore } from './golden-store.ts';
 export { KeyValueIndexHoldStore } from './index-hold-store.ts';

@@ -13,8 +13,20 @@ export const TABLES = [
   'vectors',
   'golden',
   'feedback',
+  'audit',
 ] as const;
 export type TableName = (typeof TABLES)[number];
+/** Tables that may outgrow memory and are read in ranges; every store keeps the order of their keys. */
+export const RANGED_TABLES: ReadonlySet<TableName> = new Set(['audit']);
+export type RangedTable = 'audit';
+
+export interface KeyRange {
+  readonly limit: number;
+  /** Keys under this one only. */
+  readonly before?: string;
+  /** From the highest key down. */
+  readonly isReverse?: boolean;
+}
 
 export interface TableWrite {
   readonly table: TableName;
@@ -35,6 +47,8 @@ export interface KeyValueStore {
   getMany(table: TableName, keys: readonly string[]): Promise<(Uint8Array | undefined)[]>;
   /** The whole table in ascending order of its keys: for tables that fit in memory. */
   entries(table: TableName): Promise<(readonly [key: string, value: Uint8Array])[]>;
+  /** Rows of an ordered table by key, ASCII keys only. */
+  range(table: RangedTable, range: KeyRange): Promise<(readonly [key: string, value: Uint8Array])[]>;
   commit(writes: readonly TableWrite[]): Promise<void>;
   /** Waits for commits in flight, then frees the store for another owner. Calling it twice is harmless. */
   close(): Promise<void>;

@@ -26,6 +26,12 @@ export const METRIC = {
   indexGolden: 'agent_reach_index_golden_lines',
   indexMemory: 'agent_reach_index_memory_bytes',
   indexBuildDuration: 'agent_reach_index_build_duration_seconds',
+  rules: 'agent_reach_rules',
+  rulesVersion: 'agent_reach_rules_version',
+  ruleRegexSteps: 'agent_reach_rule_regex_steps',
+  ruleEvaluations: 'agent_reach_rule_evaluations_total',
+  rulesTried: 'agent_reach_rules_tried_total',
+  auditRecords: 'agent_reach_audit_records_total',
   agents: 'agent_reach_agents',
   registryEpoch: 'agent_reach_registry_epoch',
 } as const;

@@ -16,12 +16,14 @@ import {
   ROUTE_STAGES,
   STAGE_BUCKETS_SECONDS,
 } from './attributes.ts';
+import { measureRules, type RuleCounts } from './rule-metrics.ts';
 
 /** Numbers that are read when somebody scrapes, from the objects that own them. */
 export interface MetricCollectors {
   /** Agents by state. */
   agentCounts?(): Readonly<Partial<Record<string, number>>>;
   registryEpoch?(): number;
+  rules?: RuleCounts;
   /** Texts waiting for the embedder now. */
   waitingTexts?(): number;
   /** Whether the model answers now. */
@@ -53,6 +55,7 @@ export function startMetrics(options: MetricsOptions = {}): Metrics {
     countRoutes(registry),
     measureEmbedding(registry, collectors),
     measureIndex(registry, collectors),
+    measureRules(registry, collectors.rules),
     measureIndexChecks(registry, collectors),
   ];
   measureRegistry(registry, collectors);

@@ -3,6 +3,7 @@ import {
   type AgentView,
   agentPageSchema,
   agentViewSchema,
+  auditPageSchema,
   type CapabilityView,
   capabilityViewSchema,
   dryRunReplySchema,
@@ -17,6 +18,7 @@ import {
   ruleReplySchema,
   verifyReplySchema,
 } from '../../src/contract/index.ts';
+import { AUDIT_RECORD } from '../../src/http/examples.ts';
 
 export function agentOf(agentId: string, more: Partial<AgentView> = {}): AgentView {
   return agentViewSchema.parse({
@@ -257,3 +259,5 @@ export const registered = (agentId: string, incarnation = 1) => ({
   heartbeatIntervalMs: 30_000,
   warnings: [],
 });
+
+export const auditPage = auditPageSchema.parse({ items: [AUDIT_RECORD, AUDIT_RECORD], nextCursor: null });

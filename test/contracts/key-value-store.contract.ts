@@ -93,6 +93,25 @@ export function runKeyValueStoreContract(backend: StoreBackend): void {
       expect(await store.entries('vectors')).toHaveLength(1_024);
     });
 
+    test('reads ranges of a ranged table in the order of its keys, both ways', async () => {
+      const keys = Array.from({ length: 25 }, (_, i) => String(i * 7).padStart(4, '0'));
+      for (const key of [...keys].reverse()) await store.commit([{ table: 'audit', key, value: bytes(`v${key}`) }]);
+      const read = async (...range: Parameters<KeyValueStore['range']>) =>
+        (await store.range(...range)).map(([key, value]) => {
+          expect(textOf(value)).toBe(`v${key}`);
+          return key;
+        });
+      expect(await read('audit', { limit: 100 })).toEqual(keys);
+      expect(await read('audit', { limit: 3 })).toEqual(keys.slice(0, 3));
+      expect(await read('audit', { limit: 100, before: '0014' })).toEqual(['0000', '0007']);
+      expect(await read('audit', { limit: 3, isReverse: true })).toEqual(keys.slice(-3).reverse());
+      expect(await read('audit', { limit: 2, before: '0021', isReverse: true })).toEqual(['0014', '0007']);
+      expect(await read('audit', { limit: 2, before: '0020', isReverse: true })).toEqual(['0014', '0007']);
+      await store.commit([{ table: 'audit', key: '0014', value: null }]);
+      expect(await read('audit', { limit: 2, before: '0021', isReverse: true })).toEqual(['0007', '0000']);
+      expect(await read('audit', { limit: 9, before: '0000', isReverse: true })).toEqual([]);
+    });
+
     test('stores nothing of a commit with a key that cannot be kept', async () => {
       for (const key of ['', 'nul\0inside', 'x'.repeat(1_025)]) {
         const commit = store.commit([

@@ -53,6 +53,7 @@ const ROUTES = [
   'GET /readyz',
   'GET /v1/agents',
   'GET /v1/agents/{agentId}',
+  'GET /v1/audit',
   'GET /v1/capabilities',
   'GET /v1/capabilities/{name}',
   'GET /v1/feedback',

@@ -13,6 +13,7 @@ import type {
 import { AgentReachError, hasWords } from '../../src/core/index.ts';
 import {
   AGENT_VIEW,
+  AUDIT_RECORD,
   CAPABILITY_VIEW,
   FEEDBACK,
   GOLDEN_LINE,
@@ -53,6 +54,7 @@ export function createStandIn(): StandInServices {
     readiness: () => ({ ready: standIn.ready, degraded: true, checks: {}, indexVersion: 'v000001', registryEpoch: 1 }),
     registry: { ...agentPart(agents, calls), ...capabilityPart(calls) },
     rules: createRuleBook(calls),
+    audit: { list: () => ({ items: [structuredClone(AUDIT_RECORD)], nextCursor: null }) },
     feedback: createFeedbackDesk(calls),
     routing: {
       async route(request, caller) {

@@ -9,8 +9,8 @@ import { Bm25Index } from '../../src/lexical-index/index.ts';
 import type { RegisteredAgent } from '../../src/registry/index.ts';
 import { CapabilityIndexer, Router } from '../../src/routing/index.ts';
 import { DEFAULT_ROUTING, type RoutingOptions } from '../../src/routing/routing-options.ts';
-import { RuleService } from '../../src/rules/index.ts';
-import { KeyValueRuleStore, KeyValueVectorStore, MemoryStore } from '../../src/storage/index.ts';
+import { AuditLog, RuleService } from '../../src/rules/index.ts';
+import { KeyValueAuditStore, KeyValueRuleStore, KeyValueVectorStore, MemoryStore } from '../../src/storage/index.ts';
 import { LayeredIndex } from '../../src/vector-index/index.ts';
 import { type AgentSketch, agent, seededRandom, viewOf } from './agents.ts';
 
@@ -38,6 +38,8 @@ export async function routerRig(options: Partial<RoutingOptions> = {}) {
   await indexer.start();
   const rules = new RuleService({ clock, store: new KeyValueRuleStore(store) });
   await rules.load();
+  const audit = new AuditLog({ clock, store: new KeyValueAuditStore(store), keepText: true, keepDays: 90 });
+  await audit.start();
   const agents: RegisteredAgent[] = [];
   const router = new Router({
     clock,
@@ -47,6 +49,7 @@ export async function routerRig(options: Partial<RoutingOptions> = {}) {
     indexer,
     view: viewOf(agents),
     rules,
+    audit,
     indexVersion: () => vectors.versionId,
     options: () => ({ ...DEFAULT_ROUTING, ...options }),
     cache: { ttlMs: 60_000, maxEntries: 1_000 },
@@ -75,7 +78,7 @@ export async function routerRig(options: Partial<RoutingOptions> = {}) {
       { requestId: 'req_test', scopes: new Set(scopes) },
     );
 
-  return { clock, embedder, indexer, vectors, rules, router, agents, register, replace, ask };
+  return { clock, embedder, indexer, vectors, rules, router, agents, audit, store, register, replace, ask };
 }
 
 export const WEATHER: CapabilityObject = {

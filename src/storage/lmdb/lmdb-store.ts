@@ -9,7 +9,9 @@ import { errorText } from '../../core/index.ts';
 import {
   assertStorable,
   byKey,
+  type KeyRange,
   type KeyValueStore,
+  type RangedTable,
   storeClosed,
   storeUnavailable,
   TABLES,
@@ -72,6 +74,22 @@ export class LmdbStore implements KeyValueStore {
 
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
     return this.#read(table, (rows) => [...rows.getRange()].map(({ key, value }) => [key, value] as const).sort(byKey));
+  }
+
+  async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {
+    const { before, limit } = range;
+    if (range.isReverse !== true) {
+      const options = before === undefined ? { limit } : { limit, end: before };
+      return this.#read(table, (rows) => [...rows.getRange(options)].map(({ key, value }) => [key, value] as const));
+    }
+    // Downwards lmdb takes its start in; one row more makes up for the one left out.
+    const options =
+      before === undefined ? { limit, reverse: true } : { limit: limit + 1, reverse: true, start: before };
+    const found = this.#read(table, (rows) => [...rows.getRange(options)]);
+    return found
+      .filter(({ key }) => key !== before)
+      .slice(0, limit)
+      .map(({ key, value }) => [key, value] as const);
   }
 
   async commit(writes: readonly TableWrite[]): Promise<void> {

@@ -5,7 +5,9 @@
 import {
   assertStorable,
   byKey,
+  type KeyRange,
   type KeyValueStore,
+  type RangedTable,
   storeClosed,
   type TableName,
   type TableWrite,
@@ -26,6 +28,12 @@ export class MemoryStore implements KeyValueStore {
 
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
     return [...this.#table(table)].map(([key, value]) => [key, new Uint8Array(value)] as const).sort(byKey);
+  }
+
+  async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {
+    const { before } = range;
+    const rows = (await this.entries(table)).filter(([key]) => before === undefined || key < before);
+    return (range.isReverse === true ? rows.reverse() : rows).slice(0, range.limit);
   }
 
   async commit(writes: readonly TableWrite[]): Promise<void> {

@@ -5,6 +5,8 @@ const PREFIX = '{agent-reach}:';
 
 /** A hash: field = key of the row. */
 export const tableKey = (table: TableName): string => `${PREFIX}table:${table}`;
+/** A sorted set of the keys of a ranged table, all of one score: Redis keeps them in order of their bytes. */
+export const orderKey = (table: TableName): string => `${tableKey(table)}:order`;
 /** A string with a time to live: the token of the process that owns the tables. */
 export const OWNER_KEY = `${PREFIX}owner`;
 /** A number that rises with each owner; a commit that carries an older one is refused. */

@@ -26,13 +26,17 @@ return 0`;
 
 /**
  * Applies all writes, or none when a newer owner came: 1 or 0.
- * KEYS fence, then one table for each write. ARGV fence, then for each write: 1 (put) or 0 (remove), key, value.
+ * KEYS fence, then one table for each write. ARGV fence, then for each write: 1 (put) or 0 (remove), key, value; 3 and 2
+ * where the table also keeps the order of its keys, under its own key and `:order` (same hash tag, so same slot).
  */
 export const COMMIT = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do
   local at = 3 * i - 4
-  if ARGV[at] == '1' then redis.call('HSET', KEYS[i], ARGV[at + 1], ARGV[at + 2])
+  local op = ARGV[at]
+  if op == '1' or op == '3' then redis.call('HSET', KEYS[i], ARGV[at + 1], ARGV[at + 2])
   else redis.call('HDEL', KEYS[i], ARGV[at + 1]) end
+  if op == '3' then redis.call('ZADD', KEYS[i] .. ':order', 0, ARGV[at + 1])
+  elseif op == '2' then redis.call('ZREM', KEYS[i] .. ':order', ARGV[at + 1]) end
 end
 return 1`;

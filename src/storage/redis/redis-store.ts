@@ -12,7 +12,10 @@ import { AgentReachError, type CancelTimer, type Clock, errorText, log, systemCl
 import {
   assertStorable,
   byKey,
+  type KeyRange,
   type KeyValueStore,
+  RANGED_TABLES,
+  type RangedTable,
   storeClosed,
   storeUnavailable,
   type TableName,
@@ -22,7 +25,7 @@ import { lockDataDir } from '../lmdb/data-dir.ts';
 import type { DirectoryLock } from '../lmdb/directory-lock.ts';
 import { checkSchemaVersion } from '../schema-version.ts';
 import { connectRedis, placeOf } from './redis-connection.ts';
-import { FENCE_KEY, OWNER_KEY, tableKey } from './redis-key-names.ts';
+import { FENCE_KEY, OWNER_KEY, orderKey, tableKey } from './redis-key-names.ts';
 import { ACQUIRE, COMMIT, RELEASE, RENEW } from './redis-scripts.ts';
 
 /** How long a killed owner keeps the next one waiting; four renewals may fail before it lapses. */
@@ -121,13 +124,29 @@ export class RedisStore implements KeyValueStore {
     return Object.entries(rows).sort(byKey);
   }
 
+  async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {
+    const top = range.before === undefined ? '+' : `(${range.before}`;
+    const keys = await this.#call(() =>
+      range.isReverse === true
+        ? this.#redis.zrevrangebylex(orderKey(table), top, '-', 'LIMIT', 0, range.limit)
+        : this.#redis.zrangebylex(orderKey(table), '-', top, 'LIMIT', 0, range.limit),
+    );
+    const values = await this.getMany(table, keys);
+    return keys.flatMap((key, i) => {
+      const value = values[i];
+      return value === undefined ? [] : [[key, value] as const];
+    });
+  }
+
   async commit(writes: readonly TableWrite[]): Promise<void> {
     this.#assertOpen();
     assertStorable(writes);
     const keys = writes.map(({ table }) => tableKey(table));
-    const args = writes.flatMap(({ key, value }) =>
-      value === null ? ['0', key, ''] : ['1', key, Buffer.from(value.buffer, value.byteOffset, value.byteLength)],
-    );
+    const args = writes.flatMap(({ table, key, value }) => {
+      const isRanged = RANGED_TABLES.has(table);
+      if (value === null) return [isRanged ? '2' : '0', key, ''];
+      return [isRanged ? '3' : '1', key, Buffer.from(value.buffer, value.byteOffset, value.byteLength)];
+    });
     const { fence } = this.#lease;
     const isStored = await this.#call(() =>
       this.#redis.eval(COMMIT, keys.length + 1, FENCE_KEY, ...keys, String(fence), ...args),
