@@ -26,7 +26,7 @@ const BODIES: readonly (readonly [method: string, path: string, field: string])[
   ['POST', '/v1/index/rebuild', 'reason'],
 ];
 
-const everyBody: readonly Case[] = BODIES.flatMap(([method, path, field]): Case[] => [
+const badBodies = (method: string, path: string, field: string): Case[] => [
   ['an unknown field', method, path, { surprise: 1 }],
   ['__proto__', method, path, '{"__proto__":{"sensitive":true}}'],
   ['constructor as a field', method, path, '{"constructor":{"name":"x"}}'],
@@ -37,7 +37,8 @@ const everyBody: readonly Case[] = BODIES.flatMap(([method, path, field]): Case[
   ['no JSON', method, path, 'hello'],
   ['another type', method, path, '{}', { 'content-type': 'text/plain' }],
   ['an unknown query name', method, `${path}?surprise=1`, {}],
-]);
+];
+const everyBody: readonly Case[] = BODIES.flatMap((body) => badBodies(...body));
 
 const agents: readonly Case[] = [
   ...[
@@ -206,6 +207,23 @@ async function state(): Promise<unknown> {
   return { bodies, epoch: running.service.parts.registry.view.epoch };
 }
 
+async function refusesAll(cases: readonly Case[]): Promise<void> {
+  const before = await state();
+  const wrong: unknown[] = [];
+  for (const [what, method, path, body, headers] of cases) {
+    const sent = typeof body === 'string' ? body.replace('LEASE', leaseId) : body;
+    const answer = await call(running.url, method, path, sent, headers);
+    const definition = Object.hasOwn(ERRORS, answer.body.code ?? '')
+      ? ERRORS[answer.body.code as keyof typeof ERRORS]
+      : undefined;
+    const isCoded = definition?.status === answer.status && definition.fault === 'caller';
+    if (!isCoded) wrong.push({ what, method, path, status: answer.status, body: answer.body });
+  }
+  expect(wrong).toEqual([]);
+  expect(await state()).toEqual(before);
+  expect(({} as { sensitive?: boolean }).sensitive).toBeUndefined();
+}
+
 describe('the real service', () => {
   it.each<readonly [string, readonly Case[]]>([
     ['of every body', everyBody],
@@ -213,20 +231,19 @@ describe('the real service', () => {
     ['of routes', routes],
     ['of edits and reads', edits],
   ])('refuses bad input %s with a code, and is as it was', async (_, cases) => {
-    const before = await state();
-    const wrong: unknown[] = [];
-    for (const [what, method, path, body, headers] of cases) {
-      const sent = typeof body === 'string' ? body.replace('LEASE', leaseId) : body;
-      const answer = await call(running.url, method, path, sent, headers);
-      const definition = Object.hasOwn(ERRORS, answer.body.code ?? '')
-        ? ERRORS[answer.body.code as keyof typeof ERRORS]
-        : undefined;
-      const isCoded = definition?.status === answer.status && definition.fault === 'caller';
-      if (!isCoded) wrong.push({ what, method, path, status: answer.status, body: answer.body });
-    }
-    expect(wrong).toEqual([]);
-    expect(await state()).toEqual(before);
-    expect(({} as { sensitive?: boolean }).sensitive).toBeUndefined();
+    await refusesAll(cases);
+  });
+
+  it('refuses bad bodies of the routes that are not named above, and is as it was', async () => {
+    const { paths } = (await call(running.url, 'GET', '/openapi.json')).body as {
+      paths: Record<string, Record<string, { requestBody?: unknown }>>;
+    };
+    const cases = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { requestBody }]) => requestBody !== undefined && !BODIES.some((body) => body[1] === path))
+        .flatMap(([method]) => badBodies(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), 'reason')),
+    );
+    await refusesAll(cases);
   });
 
   it('would be seen to change by one good request', async () => {

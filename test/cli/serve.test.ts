@@ -117,6 +117,30 @@ describe('serve', () => {
     expect(await exit).toBe(0);
   }, 120_000);
 
+  it('writes one JSON value to stdout with --json, and its log lines to stderr', async () => {
+    const args = ['serve', '--json', '--port', '0', '--log-level', 'info'];
+    const stdio = ['ignore', 'pipe', 'pipe'] as const;
+    const child = spawn(process.execPath, cliArguments(args), {
+      env: cleanEnvironment(),
+      cwd: freshFolder(),
+      stdio: [...stdio],
+    });
+    running.add(child);
+    let out = '';
+    let err = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      err += chunk.toString();
+    });
+    const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      child.kill('SIGTERM');
+    });
+    expect(await exit).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ url: expect.stringMatching(/^http:/) });
+    expect(err).toContain('the embedding model is loaded');
+  }, 120_000);
+
   it('exits at once on a second signal', async () => {
     const { child, exit } = await serve(freshFolder());
     child.kill('SIGTERM');
