@@ -62,7 +62,7 @@ function logistic(logit: number): number {
 }
 
 /** Gaussian elimination with pivoting. */
-function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
+export function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((line, at) => [...line, right[at] ?? 0]);
   for (let column = 0; column < rows.length; column += 1) {
     const rest = rows.slice(column).sort((a, b) => Math.abs(b[column] ?? 0) - Math.abs(a[column] ?? 0));

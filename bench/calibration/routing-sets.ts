@@ -22,7 +22,7 @@ export interface RoutingSet {
   readonly sizes: readonly number[];
 }
 
-interface Row {
+export interface Row {
   readonly [key: string]: unknown;
   readonly description_zh?: unknown;
   readonly tool_ids?: unknown;
@@ -60,6 +60,7 @@ export function trainingSets(folder: string, metatoolTools: string, perSet: numb
       sizes: [5, 20, 100, 380],
     })),
   );
+  const metatool = toolSet('metatool', readRows(metatoolTools), read('metatool_queries'), [5, 20, 100, 150]);
   const sets: RoutingSet[] = [
     ...[0, 1, 4, 8].map((phrases) => intentSet('clinc150', clinc, phrases, [5, 20, 100, 150])),
     intentSet('snips', read('snips'), 0, [5]),
@@ -68,8 +69,10 @@ export function trainingSets(folder: string, metatoolTools: string, perSet: numb
     toolSet('seal_tools', read('seal_tools_tools'), read('seal_tools_queries'), [5, 20, 100, 500]),
     toolSet('toolalpaca', read('toolalpaca_tools'), read('toolalpaca_queries'), [5, 20, 70]),
     toolSet('mcpm', read('mcpm_registry_tools'), read('mcpm_registry_queries'), [5, 20, 100, 280]),
-    toolSet('metatool', readRows(metatoolTools), read('metatool_queries'), [5, 20, 100, 150]),
+    metatool,
+    ...[4, 8].map((phrases) => withPhrases(metatool, phrases, [20, 100])),
     ...lobe,
+    ...lobe.slice(0, 1).map((set) => withPhrases(set, 4, [20, 100])),
   ];
   return sets.map((set) => sampled(set, perSet));
 }
@@ -95,12 +98,12 @@ export function measuringSets(folder: string, perSet: number): RoutingSet[] {
   return sets.map((set) => sampled(set, perSet));
 }
 
-function readRows(path: string): Row[] {
+export function readRows(path: string): Row[] {
   const lines = gunzipSync(readFileSync(path)).toString('utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Row);
 }
 
-function text(row: Row, key: string): string {
+export function text(row: Row, key: string): string {
   const value = row[key];
   return typeof value === 'string' ? value : '';
 }
@@ -118,7 +121,7 @@ function capability(id: string, name: string, description: string, examples: rea
 }
 
 /** Labels as names; the first `phrases` texts of a label become its examples and are not asked. */
-function intentSet(name: string, rows: readonly Row[], phrases: number, sizes: readonly number[]): RoutingSet {
+export function intentSet(name: string, rows: readonly Row[], phrases: number, sizes: readonly number[]): RoutingSet {
   const examples = new Map<string, string[]>();
   const queries: LabelledQuery[] = [];
   for (const row of shuffled(rows, seededRandom(7))) {
@@ -136,9 +139,31 @@ function intentSet(name: string, rows: readonly Row[], phrases: number, sizes: r
   return { name: `${name}/${phrases}`, languages: 'en>en', capabilities, queries, sizes };
 }
 
-function toolSet(name: string, tools: readonly Row[], queries: readonly Row[], sizes: readonly number[]): RoutingSet {
+export function toolSet(
+  name: string,
+  tools: readonly Row[],
+  queries: readonly Row[],
+  sizes: readonly number[],
+): RoutingSet {
   const capabilities = tools.map((row) => capability(text(row, 'id'), text(row, 'name'), text(row, 'description')));
   return { name, languages: 'en>en', capabilities, queries: toolQueries(queries), sizes };
+}
+
+/** The first queries of each tool become its examples and are not asked; tools with too few are left out. */
+function withPhrases(set: RoutingSet, phrases: number, sizes: readonly number[]): RoutingSet {
+  const examples = new Map<string, string[]>();
+  const queries: LabelledQuery[] = [];
+  for (const query of shuffled(set.queries, seededRandom(13))) {
+    const own = examples.get(query.rightIds[0] ?? '') ?? [];
+    if (query.rightIds.length === 1 && own.length < phrases) {
+      examples.set(query.rightIds[0] ?? '', [...own, query.text]);
+    } else queries.push(query);
+  }
+  const capabilities = set.capabilities.flatMap((one) => {
+    const own = examples.get(one.id) ?? [];
+    return own.length < phrases ? [] : [{ ...one, examples: own }];
+  });
+  return { ...set, name: `${set.name}/${phrases}`, capabilities, queries, sizes };
 }
 
 function toolQueries(rows: readonly Row[]): LabelledQuery[] {

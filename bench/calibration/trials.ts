@@ -63,7 +63,7 @@ function askRegistry(set: RoutingSet, size: number, vectorOf: VectorOf, random: 
 }
 
 /** Filled with what the first queries need, then with any; a quarter stays out, so that some queries go unserved. */
-function chooseCapabilities(
+export function chooseCapabilities(
   set: RoutingSet,
   queries: readonly LabelledQuery[],
   size: number,

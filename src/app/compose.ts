@@ -4,8 +4,14 @@
  */
 import { join } from 'node:path';
 import { CapabilityDictionary } from '../capability/index.ts';
-import { type Clock, systemClock } from '../core/index.ts';
-import { CachingEmbedder, type Embedder, modelById, TransformersEmbedder } from '../embedding/index.ts';
+import { type Clock, log, systemClock } from '../core/index.ts';
+import {
+  CachingEmbedder,
+  type Embedder,
+  loadCalibration,
+  modelById,
+  TransformersEmbedder,
+} from '../embedding/index.ts';
 import { EventBus } from '../events/index.ts';
 import { Bm25Index } from '../lexical-index/index.ts';
 import { AgentRegistry, FeedbackBook } from '../registry/index.ts';
@@ -15,10 +21,12 @@ import {
   type GoldenAnswerOptions,
   GoldenSet,
   goldenAnswerer,
+  HeadTrainer,
   IndexDesk,
   IndexHolder,
   IndexRebuilder,
   type IndexStart,
+  PhraseHeads,
   Router,
   type RoutingOptions,
   startIndex,
@@ -143,7 +151,9 @@ async function wire(
   const audit = new AuditLog({ clock, store: new KeyValueAuditStore(store), ...config.audit });
 
   const routingOptions: RoutingOptions = { ...config.routing, canary: config.canary ?? undefined };
-  const { calibration } = model;
+  const { calibration, problem } = await loadCalibration(model, config.model.path ?? undefined);
+  if (problem !== null) log('warn', 'relevance is calibrated plainly', { model: model.id, reason: problem });
+  indexer.useHeads(new PhraseHeads({ clock, indexer, trainer: new HeadTrainer() }));
   const options = () => routingOptions;
   const golden = new GoldenSet(new KeyValueGoldenStore(store));
   await golden.load();

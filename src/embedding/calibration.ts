@@ -4,6 +4,8 @@
  * evidence, so that it never changes their order. Numbers are fitted by bench/fit-calibration.ts.
  */
 
+import type { RelevanceWeights } from './relevance-weights.ts';
+
 /** Logit of relevance = slope * evidence + crowdSlope * ln(capabilities) + intercept. */
 export interface CalibrationLine {
   readonly slope: number;
@@ -20,6 +22,8 @@ export interface ModelCalibration {
   readonly hybrid: CalibrationLine;
   /** For the lexical strength alone, when the model is degraded. */
   readonly lexical: CalibrationLine;
+  /** Finer evidence, for when the model answered; absent: `hybrid` decides. */
+  readonly fitted?: RelevanceWeights;
 }
 
 export interface RelevanceEvidence {

@@ -1,6 +1,14 @@
 export { CachingEmbedder } from './caching-embedder.ts';
-export { type CalibrationLine, type ModelCalibration, type RelevanceEvidence, relevanceOf } from './calibration.ts';
-export type { Embedder, EmbedderHealth, EmbedderInfo, TextKind } from './embedder.ts';
+export {
+  type CalibrationLine,
+  fusedEvidence,
+  lexicalStrength,
+  logCrowd,
+  type ModelCalibration,
+  type RelevanceEvidence,
+  relevanceOf,
+} from './calibration.ts';
+export type { Embedder, EmbedderHealth, EmbedderInfo, EmbedOptions, TextKind } from './embedder.ts';
 export { HashEmbedder, type HashEmbedderOptions } from './hash-embedder.ts';
 export {
   DEFAULT_MODEL_ID,
@@ -9,4 +17,12 @@ export {
   modelById,
   resolveModelsPath,
 } from './model-catalog.ts';
+export {
+  type EvidenceRegime,
+  loadCalibration,
+  parseRelevanceWeights,
+  RELEVANCE_FILE,
+  type RegimeWeights,
+  type RelevanceWeights,
+} from './relevance-weights.ts';
 export { TransformersEmbedder, type TransformersEmbedderOptions } from './transformers-embedder.ts';

@@ -9,6 +9,8 @@ import type { CapabilitySpace } from './capability-space.ts';
 import { digestOfHashes, encodeCatalogue, keyOf } from './catalogue.ts';
 import { type IndexedCapability, indexedCapability } from './indexed-capability.ts';
 import { nearDuplicateWarnings } from './near-duplicate.ts';
+import type { PhraseHead } from './relevance/phrase-head.ts';
+import type { HeadSource } from './relevance/phrase-heads.ts';
 import { type DenseHit, type Searchable, SearchView } from './search-view.ts';
 import { isModelOutage, TextVectors } from './text-vectors.ts';
 import type { VectorStore } from './vector-store.ts';
@@ -57,6 +59,7 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
   readonly #textVectors: TextVectors;
   readonly #view: SearchView;
   readonly #live = new Map<string, IndexedCapability>();
+  #heads: HeadSource | undefined;
   #held: ReadonlyMap<string, HeldMeaning> | undefined;
   readonly #changeListeners = new Set<() => void>();
   #revision = 0;
@@ -151,6 +154,19 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
 
   search(namespace: string, query: Float32Array, topK: number): DenseHit[] {
     return this.#view.search(namespace, query, topK);
+  }
+
+  similarities(entry: IndexedCapability, query: Float32Array): (number | undefined)[] {
+    return this.#view.similarities(entry, query);
+  }
+
+  headFor(namespace: string): PhraseHead | undefined {
+    return this.#heads?.headFor(namespace);
+  }
+
+  /** From now on, until the indexer stops; heads learn from an indexer, so they come after it. */
+  useHeads(heads: HeadSource): void {
+    this.#heads = heads;
   }
 
   nearestText(entry: IndexedCapability, query: Float32Array): DenseHit | undefined {
@@ -253,6 +269,7 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
 
   stop(): void {
     this.#textVectors.stop();
+    this.#heads?.stop();
     this.#changeListeners.clear();
   }
 

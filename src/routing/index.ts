@@ -7,6 +7,8 @@ export { type IndexHold, IndexHolder, type IndexHoldStore } from './index-hold.t
 export { IndexRebuilder, type IndexRebuilderOptions } from './index-rebuilder.ts';
 export { type IndexStart, startIndex } from './index-start.ts';
 export { degradedReasonOf } from './recall.ts';
+export { HeadTrainer } from './relevance/head-trainer.ts';
+export { PhraseHeads } from './relevance/phrase-heads.ts';
 export { Router, type RouterOptions } from './router.ts';
 export { type CanaryOptions, DEFAULT_ROUTING, type RoutingOptions } from './routing-options.ts';
 export type { Caller, GoldenService, IndexService, RoutingService, VerifyRequest } from './routing-service.ts';

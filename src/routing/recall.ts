@@ -1,7 +1,8 @@
 import { AgentReachError, type CapabilityName, type Clock, errorText } from '../core/index.ts';
-import { type Embedder, type ModelCalibration, relevanceOf } from '../embedding/index.ts';
+import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { CapabilitySpace } from './capability-space.ts';
 import type { IndexedCapability } from './indexed-capability.ts';
+import { fuse } from './relevance/fusion.ts';
 import type { Searchable } from './search-view.ts';
 import { isModelOutage } from './text-vectors.ts';
 
@@ -37,9 +38,6 @@ export interface RecallerOptions {
     readonly waitingReason?: string | null;
   };
 }
-
-/** Lexical hits without a vector hit whose similarity is looked up one by one. */
-const MAX_LOOKUPS = 8;
 
 /**
  * Step 4: one intent -> the capabilities that it could mean. Dense and lexical evidence are fused and calibrated into
@@ -106,42 +104,15 @@ export class Recaller {
     recallK: number,
   ): RecalledCapability[] {
     const { calibration, indexer } = this.#options;
-    const found = new Map<
-      IndexedCapability,
-      { similarity: number | null; lexicalScore: number; text: string | null }
-    >();
-    if (vector !== undefined) {
-      for (const hit of indexer.search(namespace, vector, recallK)) {
-        found.set(hit.entry, { similarity: hit.similarity, lexicalScore: 0, text: hit.text.text });
-      }
-    }
-    let lookups = 0;
-    for (const { entry, hit } of space.searchWords(canonical, recallK)) {
-      const dense = found.get(entry);
-      if (dense !== undefined) dense.lexicalScore = hit.score;
-      else if (vector === undefined) found.set(entry, { similarity: null, lexicalScore: hit.score, text: null });
-      else if (lookups++ < MAX_LOOKUPS) {
-        const nearest = indexer.nearestText(entry, vector);
-        found.set(entry, {
-          similarity: nearest?.similarity ?? null,
-          lexicalScore: hit.score,
-          text: nearest?.text.text ?? null,
-        });
-      }
-    }
-    const recalled: RecalledCapability[] = [];
-    for (const [entry, { similarity, lexicalScore, text }] of found) {
-      const relevance = relevanceOf(calibration, { similarity, lexicalScore, capabilityCount: space.size });
-      recalled.push({
-        name: entry.name,
-        sensitive: entry.sensitive,
-        relevance,
-        similarity,
-        lexicalScore,
-        nearestText: text,
-      });
-    }
-    return recalled.sort((a, b) => b.relevance - a.relevance || (a.name < b.name ? -1 : 1)).slice(0, recallK);
+    const sources = {
+      capabilityCount: space.size,
+      nearest: (query: Float32Array, topK: number) => indexer.search(namespace, query, topK),
+      words: (text: string, topK: number) => space.searchWords(text, topK),
+      nearestText: (entry: IndexedCapability, query: Float32Array) => indexer.nearestText(entry, query),
+      similarities: (entry: IndexedCapability, query: Float32Array) => indexer.similarities(entry, query),
+      head: indexer.headFor?.(namespace),
+    };
+    return fuse(sources, canonical, vector, { calibration, recallK });
   }
 }
 

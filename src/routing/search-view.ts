@@ -3,6 +3,7 @@ import type { LexicalIndex } from '../lexical-index/index.ts';
 import type { VectorIndex } from '../vector-index/index.ts';
 import { CapabilitySpace } from './capability-space.ts';
 import { type IndexedCapability, type IndexedText, isFoundAlike } from './indexed-capability.ts';
+import type { PhraseHead } from './relevance/phrase-head.ts';
 
 export interface DenseHit {
   readonly entry: IndexedCapability;
@@ -15,6 +16,10 @@ export interface Searchable {
   space(namespace: string): CapabilitySpace | undefined;
   search(namespace: string, query: Float32Array, topK: number): DenseHit[];
   nearestText(entry: IndexedCapability, query: Float32Array): DenseHit | undefined;
+  /** Cosines of all texts of one capability, in their order; undefined where a vector is missing. */
+  similarities(entry: IndexedCapability, query: Float32Array): readonly (number | undefined)[];
+  /** What was learnt from the phrases of a namespace; undefined where that is nothing. */
+  headFor?(namespace: string): PhraseHead | undefined;
 }
 
 interface Texts {
@@ -133,6 +138,10 @@ export class SearchView implements Searchable {
       }
       if (owned >= topK || neighbors.length < fetch || fetch >= 64 * topK) return [...hits.values()];
     }
+  }
+
+  similarities(entry: IndexedCapability, query: Float32Array): (number | undefined)[] {
+    return entry.texts.map(({ hash }) => this.#vectors.similarityOf(hash, query));
   }
 
   /** The nearest text of one capability; undefined while none of its texts has a vector. */

@@ -1,0 +1,57 @@
+/**
+ * The numbers that turn evidence into relevance, fitted on training data for one model and kept beside it. Numbers
+ * that were fitted for other weights would mean nothing, so the fingerprint must agree.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorText } from '../core/index.ts';
+import type { ModelCalibration } from './calibration.ts';
+import { type ModelRow, resolveModelsPath } from './model-catalog.ts';
+
+/** What is known of the capabilities that an intent could mean: texts alone, phrases too, or a trained head. */
+export type EvidenceRegime = 'texts' | 'phrases' | 'head';
+
+export interface RegimeWeights {
+  /** Evidence of one capability -> log odds of being meant rather than another; by feature name. */
+  readonly ranking: Readonly<Record<string, number>>;
+  /** Leader and field -> log odds of being right; by feature name. */
+  readonly trust: Readonly<Record<string, number>>;
+}
+
+export interface RelevanceWeights {
+  readonly fingerprint: string;
+  readonly regimes: Readonly<Record<EvidenceRegime, RegimeWeights>>;
+}
+
+export const RELEVANCE_FILE = 'relevance.json';
+
+/** The calibration of a model with its fitted weights; without them, and why, when they are absent or another's. */
+export async function loadCalibration(
+  model: ModelRow,
+  modelsPath?: string,
+): Promise<{ readonly calibration: ModelCalibration; readonly problem: string | null }> {
+  try {
+    const path = join(resolveModelsPath(modelsPath), model.folder, RELEVANCE_FILE);
+    const fitted = parseRelevanceWeights(JSON.parse(await readFile(path, 'utf8')), model.fingerprint);
+    return { calibration: { ...model.calibration, fitted }, problem: null };
+  } catch (error) {
+    return { calibration: model.calibration, problem: errorText(error) };
+  }
+}
+
+/** Error: of type Error, when a part is missing or not a number, or the weights are those of another model. */
+export function parseRelevanceWeights(value: unknown, fingerprint: string): RelevanceWeights {
+  const found = value as RelevanceWeights | null;
+  if (found?.fingerprint !== fingerprint) {
+    throw new Error(`${RELEVANCE_FILE} was fitted for other weights; run the fit again`);
+  }
+  for (const regime of ['texts', 'phrases', 'head'] as const) {
+    for (const part of ['ranking', 'trust'] as const) {
+      const weights = Object.values(found.regimes?.[regime]?.[part] ?? {});
+      if (weights.length === 0 || !weights.every(Number.isFinite)) {
+        throw new Error(`${RELEVANCE_FILE} lacks ${regime}.${part}`);
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,143 @@
+/**
+ * Dense and lexical search -> capabilities with one relevance each, best first. The leaders of both searches are
+ * judged by everything that is known of them; the rest cannot win and is left out. Pure over what it is given.
+ */
+import type { CapabilityName } from '../../core/index.ts';
+import { fusedEvidence, lexicalStrength, type ModelCalibration, relevanceOf } from '../../embedding/index.ts';
+import type { IndexedCapability } from '../indexed-capability.ts';
+import type { RecalledCapability } from '../recall.ts';
+import type { PhraseHead } from './phrase-head.ts';
+import { type CapabilityEvidence, relevancesOf } from './relevance-model.ts';
+
+/** One namespace, asked with one intent. */
+export interface FusionSources {
+  readonly capabilityCount: number;
+  /** Nearest text of each of the nearest capabilities, best first. */
+  nearest(query: Float32Array, topK: number): readonly DenseEvidence[];
+  /** Best first. */
+  words(canonical: string, topK: number): readonly LexicalEvidence[];
+  nearestText(entry: IndexedCapability, query: Float32Array): DenseEvidence | undefined;
+  /** Cosines of all texts of one capability, in their order; undefined where a vector is missing. */
+  similarities(entry: IndexedCapability, query: Float32Array): readonly (number | undefined)[];
+  readonly head?: PhraseHead | undefined;
+}
+
+export interface DenseEvidence {
+  readonly entry: IndexedCapability;
+  readonly similarity: number;
+  readonly text: { readonly text: string };
+}
+
+export interface LexicalEvidence {
+  readonly entry: IndexedCapability;
+  readonly hit: { readonly score: number; readonly coverage: number };
+}
+
+interface Candidate {
+  readonly entry: IndexedCapability;
+  similarity: number | null;
+  text: string | null;
+  lexicalScore: number;
+  coverage: number;
+}
+
+/** Lexical hits without a vector hit whose similarity is looked up one by one. */
+const MAX_LOOKUPS = 8;
+/** Capabilities judged by every text that they have, ten texts each at most in most registries: 0.1 ms. */
+const MAX_JUDGED = 16;
+const MEAN_OF = 3;
+
+export function fuse(
+  sources: FusionSources,
+  canonical: string,
+  query: Float32Array | undefined,
+  options: { readonly calibration: ModelCalibration; readonly recallK: number },
+): RecalledCapability[] {
+  const candidates = gather(sources, canonical, query, options.recallK);
+  const { calibration } = options;
+  const judged = calibration.fitted === undefined || query === undefined ? undefined : leaders(candidates, calibration);
+  const relevances =
+    judged === undefined || query === undefined || calibration.fitted === undefined
+      ? candidates.map((one) => relevanceOf(calibration, { ...one, capabilityCount: sources.capabilityCount }))
+      : relevancesOf(
+          calibration.fitted,
+          judged.map((one) => evidenceOf(one, sources, query)),
+          sources.capabilityCount,
+        );
+  return (judged ?? candidates)
+    .map((one, at) => recalled(one, relevances[at] ?? 0))
+    .sort((a, b) => b.relevance - a.relevance || (a.name < b.name ? -1 : 1))
+    .slice(0, options.recallK);
+}
+
+/** What the searches found, once for each capability. */
+export function gather(
+  sources: FusionSources,
+  canonical: string,
+  query: Float32Array | undefined,
+  recallK: number,
+): Candidate[] {
+  const found = new Map<IndexedCapability, Candidate>();
+  if (query !== undefined) {
+    for (const { entry, similarity, text } of sources.nearest(query, recallK)) {
+      found.set(entry, { entry, similarity, text: text.text, lexicalScore: 0, coverage: 0 });
+    }
+  }
+  let lookups = 0;
+  for (const { entry, hit } of sources.words(canonical, recallK)) {
+    const words = { lexicalScore: hit.score, coverage: hit.coverage };
+    const dense = found.get(entry);
+    if (dense !== undefined) Object.assign(dense, words);
+    else if (query === undefined) found.set(entry, { entry, similarity: null, text: null, ...words });
+    else if (lookups++ < MAX_LOOKUPS) {
+      const nearest = sources.nearestText(entry, query);
+      found.set(entry, { entry, similarity: nearest?.similarity ?? null, text: nearest?.text.text ?? null, ...words });
+    }
+  }
+  return [...found.values()];
+}
+
+/** By the plain weighted sum; equal ones by name, so that the order of registration changes nothing. */
+export function leaders(candidates: readonly Candidate[], { lexicalWeight }: ModelCalibration): Candidate[] {
+  const strength = (one: Candidate): number =>
+    fusedEvidence(lexicalWeight, one.similarity ?? 0, lexicalStrength(one.lexicalScore));
+  return [...candidates]
+    .sort((a, b) => strength(b) - strength(a) || (a.entry.name < b.entry.name ? -1 : 1))
+    .slice(0, MAX_JUDGED);
+}
+
+export function evidenceOf(one: Candidate, sources: FusionSources, query: Float32Array): CapabilityEvidence {
+  const similarities = sources.similarities(one.entry, query);
+  const best = one.similarity ?? Math.max(0, ...similarities.flatMap((value) => value ?? []));
+  const nearestOf: Record<'name' | 'description', number | undefined> = { name: undefined, description: undefined };
+  const phrases: number[] = [];
+  for (const [at, { kind }] of one.entry.texts.entries()) {
+    const similarity = similarities[at];
+    if (similarity === undefined) continue;
+    if (kind === 'example' || kind === 'alias') phrases.push(similarity);
+    else nearestOf[kind] = Math.max(similarity, nearestOf[kind] ?? similarity);
+  }
+  const top = phrases.sort((a, b) => b - a).slice(0, MEAN_OF);
+  return {
+    best,
+    name: nearestOf.name ?? best,
+    description: nearestOf.description ?? nearestOf.name ?? best,
+    phrase: top[0] ?? best,
+    phraseMean: top.length === 0 ? best : top.reduce((sum, value) => sum + value, 0) / top.length,
+    phraseCount: phrases.length,
+    lexicalScore: one.lexicalScore,
+    coverage: one.coverage,
+    headLogit: sources.head?.logit(one.entry.name, query),
+  };
+}
+
+function recalled(one: Candidate, relevance: number): RecalledCapability {
+  return {
+    name: one.entry.name as CapabilityName,
+    sensitive: one.entry.sensitive,
+    relevance,
+    similarity: one.similarity,
+    lexicalScore: one.lexicalScore,
+    nearestText: one.text,
+  };
+}

@@ -1,0 +1,31 @@
+/** Trains heads in worker threads, one thread a head. A stop ends the threads; their promises then reject. */
+import type { Worker } from 'node:worker_threads';
+import { AgentReachError, spawnWorker } from '../../core/index.ts';
+import type { PhraseClass } from './phrase-head.ts';
+import type { TrainedHead } from './phrase-head-worker.ts';
+
+export class HeadTrainer {
+  readonly #workers = new Set<Worker>();
+
+  /** Error: AR_ERR_INTERNAL when the thread fails or is stopped. */
+  train(classes: readonly PhraseClass[]): Promise<TrainedHead> {
+    return new Promise((resolve, reject) => {
+      const worker = spawnWorker('./phrase-head-worker', import.meta.url, { workerData: classes });
+      this.#workers.add(worker);
+      const fail = (cause: unknown): void => {
+        reject(new AgentReachError('AR_ERR_INTERNAL', { detail: 'A phrase head could not be trained.', cause }));
+      };
+      worker.once('message', resolve);
+      worker.once('error', fail);
+      worker.once('exit', (code) => {
+        this.#workers.delete(worker);
+        // After a message this changes nothing: the promise is settled.
+        fail(new Error(`the thread ended with code ${code}`));
+      });
+    });
+  }
+
+  stop(): void {
+    for (const worker of this.#workers) void worker.terminate();
+  }
+}
