@@ -261,6 +261,6 @@ export class IndexRebuilder {
 }
 
 export function wireVersion(info: IndexVersionInfo, currentVersion: string): IndexVersion {
-  const { efSearch: _efSearch, catalogueDigest: _catalogueDigest, selfCheck, ...shown } = info;
+  const { efSearch: _efSearch, strays: _strays, catalogueDigest: _digest, selfCheck, ...shown } = info;
   return { ...shown, selfCheck: selfCheck ?? null, current: info.id === currentVersion };
 }

@@ -59,6 +59,8 @@ export type BuildStep = 'build_started' | 'graph_built' | StagingStep;
 const BEAM_FACTORS = [1, 2, 4, 8];
 /** Texts that a failed check names. */
 const MAX_NAMED = 10;
+/** More that the graph does not lead to, of all, and the next beam is tried: each costs every search a product. */
+const MAX_STRAY_SHARE = 0.15;
 
 function tell(message: BuildMessage): void {
   parentPort?.postMessage(message);
@@ -93,7 +95,10 @@ function buildGraph(job: BuildJob): HnswIndex {
 }
 
 /** The narrowest beam with enough recall. */
-function checkedBeam(graph: HnswIndex, job: BuildJob): { efSearch: number; selfCheck: IndexSelfCheck } {
+function checkedBeam(
+  graph: HnswIndex,
+  job: BuildJob,
+): { efSearch: number; selfCheck: IndexSelfCheck; strays?: readonly string[] } {
   const first = job.hnsw.efSearch ?? DEFAULT_HNSW.efSearch;
   let best = 0;
   let lost: string[] = [];
@@ -104,8 +109,14 @@ function checkedBeam(graph: HnswIndex, job: BuildJob): { efSearch: number; selfC
     const selfCheck = checkRecall(graph, () => checkStop(job));
     best = Math.max(best, selfCheck.recallAt10);
     if (selfCheck.recallAt10 < REQUIRED_RECALL) continue;
-    lost = unreachableIds(graph, MAX_NAMED, () => checkStop(job));
-    if (lost.length === 0) return { efSearch, selfCheck: { ...selfCheck, reachableShare: 1 } };
+    const strays = unreachableIds(graph, Math.floor(graph.size * MAX_STRAY_SHARE) + 1, () => checkStop(job));
+    if (strays.length <= graph.size * MAX_STRAY_SHARE) {
+      graph.setStrays(strays);
+      lost = strays.length === 0 ? [] : unreachableIds(graph, MAX_NAMED, () => checkStop(job));
+      const found = { efSearch, selfCheck: { ...selfCheck, reachableShare: 1 } };
+      if (lost.length === 0) return strays.length === 0 ? found : { ...found, strays };
+      graph.setStrays([]);
+    } else lost = strays.slice(0, MAX_NAMED);
   }
   if (lost.length > 0) {
     throw new AgentReachError('AR_ERR_INDEX_SELF_CHECK', {
@@ -122,7 +133,7 @@ async function run(job: BuildJob): Promise<StagedVersion> {
   checkStop(job);
   step(job, 'build_started');
   const startedAt = systemClock.now();
-  let checked: Pick<IndexVersionInfo, 'efSearch' | 'selfCheck'> = {};
+  let checked: Pick<IndexVersionInfo, 'efSearch' | 'selfCheck' | 'strays'> = {};
   let graph: HnswIndex | undefined;
   if (job.kind === 'hnsw') {
     graph = buildGraph(job);

@@ -52,6 +52,8 @@ export interface IndexVersionInfo {
   readonly removed: number;
   /** Beam width of searches that passed the self-check; kind `hnsw` only. */
   readonly efSearch?: number;
+  /** Ids that the graph does not lead to and that each search ranks beside it; kind `hnsw` only. */
+  readonly strays?: readonly string[];
   readonly selfCheck?: IndexSelfCheck;
   /** Digest of the catalogue that it was built from; absent in versions written before there was one. */
   readonly catalogueDigest?: string;
@@ -62,7 +64,7 @@ export interface IndexSelfCheck {
   /** Share of the true ten nearest that the graph found. */
   readonly recallAt10: number;
   readonly samples: number;
-  /** Stored vectors that the graph finds when asked for themselves, of all: 1 in every version that serves. */
+  /** Stored vectors that are found when asked for themselves, of all: 1 in every version that serves. */
   readonly reachableShare?: number;
   /** Golden lines that it answered right, of all, when it was checked. */
   readonly golden?: { readonly right: number; readonly lines: number };

@@ -240,7 +240,9 @@ export class VersionStore {
       if (found.sha256 !== expected.sha256) throw corrupt(id, `${GRAPH_FILE} does not match its checksum`);
       const options = { efSearch: info.efSearch ?? DEFAULT_HNSW.efSearch };
       // The rows were checked before the graph was built over them, and the checksum says that they are the same.
-      return await HnswIndex.load(path, rows, options, true);
+      const index = await HnswIndex.load(path, rows, options, true);
+      index.setStrays(info.strays ?? []);
+      return index;
     } catch (error) {
       throw isAgentReachError(error) && error.code !== 'AR_ERR_INDEX_CORRUPT' ? corrupt(id, error.message) : error;
     }

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BuildProgress, type BuildRequest, IndexBuilder, VersionStore } from '../../src/vector-index/index.ts';
+import { HashEmbedder } from '../../src/embedding/index.ts';
+import {
+  type BuildProgress,
+  type BuildRequest,
+  IndexBuilder,
+  VersionStore,
+  verifyVersion,
+} from '../../src/vector-index/index.ts';
 import { clusteredRows, randomUnit, rowOf, seededRandom } from './sample-vectors.ts';
 
 const about: BuildRequest['about'] = {
@@ -98,6 +105,40 @@ describe('IndexBuilder', () => {
       message: expect.stringMatching(/finds \d+\.\d % of the true neighbours/),
     });
     expect(await store.list()).toEqual([]);
+  });
+
+  it('finds every text among many that differ in one word, where the graph alone loses some', async () => {
+    const embedder = new HashEmbedder();
+    await embedder.start();
+    const ids = Array.from({ length: 700 }, (_, i) => `steady find thing ${i}`);
+    const { dimensions } = embedder.info;
+    const vectors = new Float32Array(ids.length * dimensions);
+    for (const [i, vector] of (await embedder.embed(ids, { kind: 'document' })).entries()) {
+      vectors.set(vector, i * dimensions);
+    }
+    const info = await new IndexBuilder({ dir }).build({ rows: { dimensions, ids, vectors }, about });
+    expect(info.strays?.length).toBeGreaterThan(0);
+    const { index } = await store.load(info.id);
+    for (const [i, id] of ids.entries()) {
+      const own = vectors.slice(i * dimensions, (i + 1) * dimensions);
+      const [nearest] = index.search(own, 1);
+      expect(nearest?.similarity).toBeGreaterThanOrEqual(index.similarityOf(id, own) ?? 2);
+    }
+    expect(await verifyVersion({ dir, id: info.id })).toMatchObject({ unreachable: [] });
+  });
+
+  it('lets a version count only when it is approved, and forgets it otherwise', async () => {
+    const builder = new IndexBuilder({ dir });
+    const refusal = new Error('not good enough');
+    const refused = builder.build({ rows, about, approve: () => Promise.reject(refusal) });
+    await expect(refused).rejects.toBe(refusal);
+    expect(await store.list()).toEqual([]);
+    expect(await readdir(join(dir, 'versions'))).toEqual([]);
+    const catalogue = new TextEncoder().encode('{"a":1}\n');
+    const golden = { right: 3, lines: 4 };
+    const info = await builder.build({ rows, about, catalogue, approve: async () => ({ golden }) });
+    expect((await store.load(info.id)).info.selfCheck).toMatchObject({ golden, reachableShare: 1 });
+    expect(Buffer.from((await store.catalogueOf(info.id)) ?? []).toString()).toBe('{"a":1}\n');
   });
 
   it('refuses bad rows with a code', async () => {

@@ -135,6 +135,19 @@ describe('LayeredIndex', () => {
     expect(index.deltaSize).toBe(30);
   });
 
+  it('shows what a version would answer without putting it to work, and reveals what it holds', () => {
+    const index = new LayeredIndex(16, versionOf(FlatIndex.fromRows(part(0, 100)), 1));
+    for (let i = 100; i < 120; i++) index.upsert(`id-${i}`, rowOf(rows, i));
+    index.remove('id-7');
+    const next = versionOf(FlatIndex.fromRows(part(0, 110)), 2);
+    const preview = index.withBase(next);
+    expect(everything(preview)).toEqual(everything(index));
+    expect([preview.versionId, index.versionId]).toEqual(['v000002', 'v000001']);
+    expect(preview.reveal('id-7')).toBe(true);
+    expect([preview.has('id-7'), index.has('id-7')]).toEqual([true, false]);
+    expect(index.reveal('id-119')).toBe(false);
+  });
+
   it('refuses a version of other dimensions and stays as it was', () => {
     const index = new LayeredIndex(16, versionOf(FlatIndex.fromRows(part(0, 10)), 1));
     const other = versionOf(new FlatIndex(8), 2);
