@@ -27,6 +27,8 @@ export interface RecallResult {
   /** Why it is lexical only; null when the model answered. */
   readonly degradedReason: string | null;
   readonly stages: { readonly embed: number; readonly recall: number };
+  /** Id of the index version that was searched; a swap may come before the answer is written. */
+  readonly indexVersion?: string | undefined;
 }
 
 export interface RecallerOptions {
@@ -36,6 +38,7 @@ export interface RecallerOptions {
   readonly indexer: Searchable & {
     /** Why a search may miss what is registered; null while it cannot. */
     readonly waitingReason?: string | null;
+    readonly versionId?: string;
   };
 }
 
@@ -67,12 +70,14 @@ export class Recaller {
     // The space may have been emptied or replaced while the vector was made.
     const space = indexer.space(namespace);
     const capabilities = space === undefined ? [] : this.#fuse(namespace, space, canonical, vector, limits.recallK);
+    const indexVersion = indexer.versionId;
     const stages = { embed: embedded - start, recall: clock.now() - embedded };
     return {
       capabilities,
       matchedBy: vector === undefined ? 'lexical' : 'semantic',
       degradedReason: problem ?? indexer.waitingReason ?? null,
       stages,
+      indexVersion,
     };
   }
 

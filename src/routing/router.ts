@@ -170,7 +170,7 @@ export class Router implements RoutingService {
       selection,
       cache,
       degradedReason: recalled?.degradedReason ?? degradedReasonOf(embedder) ?? indexer.waitingReason,
-      indexVersion: this.#options.indexVersion(),
+      indexVersion: (meaning.kind === 'recalled' ? meaning.recall.indexVersion : null) ?? this.#options.indexVersion(),
       registryEpoch: view.epoch,
       stages: { ...(recalled?.stages ?? {}), meaning: meantMs, select: clock.now() - start },
     };
