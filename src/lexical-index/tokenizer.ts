@@ -2,11 +2,11 @@
  * Turns a text into the terms that the lexical index counts. The same text gives the same terms for queries and for
  * documents; work and result are bounded by `limit`, whatever the length of the text.
  *
- * Latin script: words, split at `_ . -` and at camelCase humps, with plurals folded. Chinese and kana: the words
- * of the segmenter plus every pair of neighbouring characters, because segmenters cut one phrase differently in
+ * Latin script: words, split at `_ . -` and at camelCase humps, with plurals folded. Chinese and kana: folded to
+ * simplified characters, then the words of the segmenter plus every pair of neighbouring characters, because segmenters cut one phrase differently in
  * different sentences and a pair does not.
  */
-import { canonicalText } from '../core/index.ts';
+import { canonicalText, foldChinese } from '../core/index.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
 /** Creating one costs milliseconds, so there is one for all. */
@@ -59,7 +59,7 @@ export function joinedNeighbours(text: string): string[] {
 
 /** `sendEmail` and `HTTPServer` as words; must come before case folding, which erases the humps. */
 function splitHumps(text: string): string {
-  return canonicalText(text.normalize('NFKC').replace(HUMP, ' '));
+  return foldChinese(canonicalText(text.normalize('NFKC').replace(HUMP, ' ')));
 }
 
 type Emit = (term: string) => boolean;

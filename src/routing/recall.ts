@@ -1,4 +1,4 @@
-import { AgentReachError, type CapabilityName, type Clock, errorText } from '../core/index.ts';
+import { AgentReachError, type CapabilityName, type Clock, errorText, foldChinese } from '../core/index.ts';
 import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { CapabilitySpace } from './capability-space.ts';
 import type { IndexedCapability } from './indexed-capability.ts';
@@ -91,7 +91,7 @@ export class Recaller {
       });
     });
     try {
-      const [vector] = await Promise.race([embedder.embed([text], { kind: 'query' }), timeout]);
+      const [vector] = await Promise.race([embedder.embed([foldChinese(text)], { kind: 'query' }), timeout]);
       return { vector, problem: vector === undefined ? 'the model answered no vector' : null };
     } catch (error) {
       if (!isModelOutage(error)) throw error;

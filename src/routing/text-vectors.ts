@@ -1,4 +1,12 @@
-import { type Clock, type ContentHash, errorText, isAgentReachError, log, publish } from '../core/index.ts';
+import {
+  type Clock,
+  type ContentHash,
+  errorText,
+  foldChinese,
+  isAgentReachError,
+  log,
+  publish,
+} from '../core/index.ts';
 import type { Embedder } from '../embedding/index.ts';
 import type { LayeredIndex } from '../vector-index/index.ts';
 import type { VectorStore } from './vector-store.ts';
@@ -82,7 +90,7 @@ export class TextVectors {
     const fresh = absent.filter((hash) => !stored.has(hash));
     if (fresh.length > 0) {
       const embedded = await embedder.embed(
-        fresh.map((hash) => texts.get(hash) ?? ''),
+        fresh.map((hash) => foldChinese(texts.get(hash) ?? '')),
         { kind: 'document' },
       );
       publish('step', { name: 'rebuild.texts_embedded' });
