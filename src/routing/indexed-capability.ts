@@ -40,11 +40,10 @@ export function indexedCapability(meaning: CapabilityMeaning): IndexedCapability
   };
 }
 
-/** Whether two states of one capability would be found by the same intents. */
+/**
+ * Whether two states of one capability would be found by the same intents. The texts alone do not tell: an alias that
+ * repeats a description makes no text of its own, yet it names the capability and weighs in its words.
+ */
 export function isFoundAlike(a: IndexedCapability, b: IndexedCapability): boolean {
-  return (
-    a.sensitive === b.sensitive &&
-    a.texts.length === b.texts.length &&
-    a.texts.every((text, i) => text.hash === b.texts[i]?.hash && text.kind === b.texts[i]?.kind)
-  );
+  return a.meaningHash === b.meaningHash;
 }

@@ -3,11 +3,12 @@ import type { CacheOutcome, RouteReply, RouteRequest } from '../contract/index.t
 import { AgentReachError, type Clock, canonicalText, hasWords, isAgentReachError, publish } from '../core/index.ts';
 import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { RegistryView } from '../registry/index.ts';
-import type { AuditEntry, RuleSet } from '../rules/index.ts';
+import { type AuditEntry, mayReach, type RuleSet, scopesFor } from '../rules/index.ts';
 import type { Candidate, SelectionContext } from './candidate.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import { type Aim, aimOf, type Verdict, verdictOf } from './decision.ts';
 import { type Eligibility, eligibleAgents, mayFreeUp } from './eligibility.ts';
+import type { IndexedCapability } from './indexed-capability.ts';
 import { type Meaning, meaningOf } from './meaning.ts';
 import { degradedReasonOf, Recaller } from './recall.ts';
 import { buildReply } from './reply.ts';
@@ -35,6 +36,13 @@ export interface RouterOptions {
   readonly options: () => RoutingOptions;
   readonly cache: { readonly ttlMs: number; readonly maxEntries: number };
 }
+
+/** An explained reply is a hundred times as large as a plain one. */
+const MAX_BATCH_EXPLAINS = 8;
+/** Requests of a batch that are decided in one turn of the event loop. */
+const BATCH_SLICE = 16;
+/** Ten times what a text costs the model: the last of a batch waits for all before it. */
+const MS_A_BATCHED_INTENT = 40;
 
 /** Everything that one decision was made of; the reply is a view of it. */
 export interface DecidedRoute {
@@ -75,13 +83,17 @@ export class Router implements RoutingService {
     return this.#cache.size;
   }
 
-  async route(request: RouteRequest, caller: Caller): Promise<RouteReply> {
+  route(request: RouteRequest, caller: Caller): Promise<RouteReply> {
+    return this.#route(request, caller, this.#options.options().embedTimeoutMs);
+  }
+
+  async #route(request: RouteRequest, caller: Caller, embedTimeoutMs: number): Promise<RouteReply> {
     const start = this.#options.clock.now();
     const canonical = request.intent === undefined ? null : canonicalIntent(request.intent);
     const found =
       canonical === null
-        ? { value: this.#exactly(request), outcome: 'bypass' as const }
-        : await this.#meaning(request.namespace, canonical);
+        ? { value: this.#exactly(request, caller.scopes), outcome: 'bypass' as const }
+        : await this.#meaning(request.namespace, canonical, embedTimeoutMs);
     const meant = this.#options.clock.now();
     const decided = this.#decide(request, caller, canonical, found.value, found.outcome, meant - start);
     // Before anything is answered: a sensitive decision that cannot be recorded is not told.
@@ -91,19 +103,38 @@ export class Router implements RoutingService {
     return buildReply(decided, total, this.#options.rules.current);
   }
 
-  /** All at once: the embedder gathers what waits into its batches. */
+  /** The embedder gathers what waits into its batches; other requests get their turn between slices. */
   async routeBatch(requests: readonly RouteRequest[], caller: Caller): Promise<RouteReply[]> {
+    this.#checkBatch(requests, caller);
+    const embedTimeoutMs = this.#options.options().embedTimeoutMs + requests.length * MS_A_BATCHED_INTENT;
+    const replies: Promise<RouteReply>[] = [];
+    for (const [i, request] of requests.entries()) {
+      const one = { ...caller, requestId: `${caller.requestId}.${i}` };
+      const reply = this.#route(request, one, embedTimeoutMs);
+      // A failure between two slices is told by the last line, not as an unhandled rejection.
+      reply.catch(() => {});
+      replies.push(reply);
+      if (i % BATCH_SLICE === BATCH_SLICE - 1) await nextTurn();
+    }
+    return Promise.all(replies);
+  }
+
+  /** One bad request fails the batch before any work. */
+  #checkBatch(requests: readonly RouteRequest[], caller: Caller): void {
+    if (requests.filter((request) => request.explain).length > MAX_BATCH_EXPLAINS) {
+      throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
+        detail: `At most ${MAX_BATCH_EXPLAINS} requests of a batch may ask for explain.`,
+        issues: [{ path: 'requests', message: `more than ${MAX_BATCH_EXPLAINS} ask for explain` }],
+      });
+    }
     for (const [i, request] of requests.entries()) {
       try {
-        if (request.intent === undefined) this.#exactly(request);
+        if (request.intent === undefined) this.#exactly(request, caller.scopes);
         else canonicalIntent(request.intent);
       } catch (error) {
         throw atPlace(error, `requests[${i}]`);
       }
     }
-    return Promise.all(
-      requests.map((request, i) => this.route(request, { ...caller, requestId: `${caller.requestId}.${i}` })),
-    );
   }
 
   async #record(decided: DecidedRoute, caller: Caller): Promise<void> {
@@ -114,13 +145,17 @@ export class Router implements RoutingService {
     if (entry !== undefined) await audit.append(entry);
   }
 
-  async #meaning(namespace: string, canonical: string): Promise<{ value: Meaning; outcome: CacheOutcome }> {
+  async #meaning(
+    namespace: string,
+    canonical: string,
+    embedTimeoutMs: number,
+  ): Promise<{ value: Meaning; outcome: CacheOutcome }> {
     const { indexer, rules } = this.#options;
     const stamp = `${indexer.revision}.${rules.version}.${this.#options.indexVersion()}`;
     const key = `${namespace}\n${canonical}`;
     const cached = this.#cache.get(stamp, key);
     if (cached !== undefined) return { value: cached, outcome: 'hit' };
-    const limits = this.#options.options();
+    const limits = { recallK: this.#options.options().recallK, embedTimeoutMs };
     return this.#cache.load(stamp, key, () =>
       meaningOf(namespace, canonical, {
         rules,
@@ -130,9 +165,10 @@ export class Router implements RoutingService {
     );
   }
 
-  #exactly(request: RouteRequest): Meaning {
+  /** Names that were probably meant are suggested from what this caller may reach. */
+  #exactly(request: RouteRequest, scopes: ReadonlySet<string>): Meaning {
     const name = parseCapabilityName(request.capability ?? '', {
-      known: this.#options.indexer.space(request.namespace)?.names() ?? [],
+      known: reachableNames(this.#options.indexer.space(request.namespace)?.entries() ?? [], scopes),
       path: 'capability',
     });
     return { kind: 'named', name, matchedBy: 'exact', ruleId: null, requireScope: null };
@@ -155,7 +191,8 @@ export class Router implements RoutingService {
     const ranked = rerank(eligibility.candidates, context);
     const verdict = verdictOf(aim, ranked, mayFreeUp(eligibility.dropped), options.queueLoad);
     const selection = verdict.decision === 'route' ? select(ranked, context) : null;
-    const recalled = meaning.kind === 'recalled' && (cache === 'miss' || cache === 'bypass') ? meaning.recall : null;
+    const recall = meaning.kind === 'recalled' ? meaning.recall : null;
+    const stages = cache === 'miss' || cache === 'bypass' ? recall?.stages : undefined;
     return {
       request,
       requestId: caller.requestId,
@@ -169,10 +206,10 @@ export class Router implements RoutingService {
       verdict,
       selection,
       cache,
-      degradedReason: recalled?.degradedReason ?? degradedReasonOf(embedder) ?? indexer.waitingReason,
+      degradedReason: recall?.degradedReason ?? degradedReasonOf(embedder) ?? indexer.waitingReason,
       indexVersion: (meaning.kind === 'recalled' ? meaning.recall.indexVersion : null) ?? this.#options.indexVersion(),
       registryEpoch: view.epoch,
-      stages: { ...(recalled?.stages ?? {}), meaning: meantMs, select: clock.now() - start },
+      stages: { ...stages, meaning: meantMs, select: clock.now() - start },
     };
   }
 
@@ -196,6 +233,19 @@ export class Router implements RoutingService {
       totalMs,
     });
   }
+}
+
+/** Looked at only where a name is malformed, so it must cost nothing until then. */
+function* reachableNames(entries: Iterable<IndexedCapability>, scopes: ReadonlySet<string>): Generator<string> {
+  for (const { name, sensitive } of entries) {
+    if (!sensitive || mayReach(scopes, scopesFor(name, true, null))) yield name;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 function canonicalIntent(intent: string): string {

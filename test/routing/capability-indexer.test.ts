@@ -41,6 +41,17 @@ describe('CapabilityIndexer', () => {
     expect(indexer.revision).toBe(revision + 1);
   });
 
+  it('takes an alias that repeats a text it has already', async () => {
+    const { indexer } = await routerRig();
+    const plain = { name: 'alarm.set.time', description: 'Wake me' };
+    for (const alias of ['wake me', 'Wake me', 'alarm set time']) {
+      indexer.apply(meaningsOf([plain]));
+      expect(indexer.space('default')?.named(alias.toLowerCase())).toBeUndefined();
+      indexer.apply(meaningsOf([{ ...plain, aliases: [alias] }]));
+      expect(indexer.space('default')?.named(alias.toLowerCase())?.by).toBe('alias');
+    }
+  });
+
   it('never answers a removed capability, by meaning, words, name or alias', async () => {
     const { indexer, embedder } = await routerRig();
     indexer.apply(meaningsOf([WEATHER, MAIL]));

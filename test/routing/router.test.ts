@@ -278,7 +278,41 @@ describe('Router', () => {
     });
   });
 
+  describe('a model that hangs', () => {
+    it('says degraded to the caller who waited and to everybody who joined', async () => {
+      const { ask, embedder, clock } = await twoAgents();
+      const restore = embedder.embed;
+      embedder.embed = () => new Promise(() => {});
+      const both = Promise.all([ask({ intent: 'weather forecast city' }), ask({ intent: 'weather forecast city' })]);
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(2_001);
+      for (const reply of await both) expect(reply).toMatchObject({ matchedBy: 'lexical', degraded: true });
+      embedder.embed = restore;
+    });
+  });
+
   describe('batch', () => {
+    it('takes few explains, and many requests with others between them', async () => {
+      const { router } = await twoAgents();
+      const caller = { requestId: 'req_b', scopes: new Set(['*']) };
+      const one = { capability: 'mail.send.message', namespace: 'default', priority: 5 };
+      const explained = Array.from({ length: 9 }, () => ({ ...one, explain: true }));
+      await expect(router.routeBatch(explained, caller)).rejects.toMatchObject({ code: 'AR_ERR_INVALID_REQUEST' });
+      let turns = 0;
+      const count = (): void => {
+        turns++;
+        handle = setImmediate(count);
+      };
+      let handle = setImmediate(count);
+      const replies = await router.routeBatch(
+        Array.from({ length: 256 }, () => ({ ...one, explain: false })),
+        caller,
+      );
+      clearImmediate(handle);
+      expect(replies.every((reply) => reply.agent?.agentId === 'mail-1')).toBe(true);
+      expect(turns).toBeGreaterThan(8);
+    });
+
     it('answers in order, and fails as a whole with the place of a bad request', async () => {
       const { router } = await twoAgents();
       const caller = { requestId: 'req_b', scopes: new Set(['*']) };
