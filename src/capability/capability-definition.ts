@@ -1,11 +1,11 @@
 /**
  * What one agent says of one capability, checked and in one form: names follow the grammar, texts are trimmed and hold
- * words, input schemas compile. Nothing of a registration is read when a part of it is wrong.
+ * words; input schemas are checked apart, since compiling them takes time. Nothing of a registration is read when a part of it is wrong.
  */
 import type { CapabilityInput, CapabilityObject } from '../contract/index.ts';
 import { AgentReachError, type CapabilityName, canonicalText, type ErrorIssue, hasWords } from '../core/index.ts';
 import { checkCapabilityName, quoteName } from './capability-name.ts';
-import { assertInputSchema, type InputSchema } from './input-schema.ts';
+import { assertInputSchemas, type InputSchema, type PlacedSchema } from './input-schema.ts';
 import { suggestNames } from './name-suggestion.ts';
 
 export interface CapabilityDefinition {
@@ -116,8 +116,8 @@ function definitionOf({ path, name, object }: ReadInput, issues: ErrorIssue[]): 
 
 /**
  * The capabilities of one registration. `known` are the names to look for what was probably meant. Errors:
- * AR_ERR_INVALID_CAPABILITY (names), AR_ERR_INVALID_REQUEST (repeats, blank texts, shared aliases),
- * AR_ERR_INVALID_SCHEMA; `issues` name each place.
+ * AR_ERR_INVALID_CAPABILITY (names), AR_ERR_INVALID_REQUEST (repeats, blank texts, shared aliases); `issues` name
+ * each place. Input schemas are taken as they are: see `checkSchemas`.
  */
 export function readDefinitions(inputs: readonly CapabilityInput[], known: Iterable<string>): CapabilityDefinition[] {
   const read = readNames(inputs, known);
@@ -126,8 +126,13 @@ export function readDefinitions(inputs: readonly CapabilityInput[], known: Itera
   const definitions = read.map((input) => definitionOf(input, issues));
   refuseSharedAliases(definitions, issues);
   if (issues.length > 0) throw invalidRequest(issues);
-  for (const { path, object } of read) {
-    if (object.inputSchema !== undefined) assertInputSchema(object.inputSchema, `${path}.inputSchema`);
-  }
   return definitions;
+}
+
+/** Error: AR_ERR_INVALID_SCHEMA. `definitions` in the order of the registration. */
+export function checkSchemas(definitions: readonly CapabilityDefinition[]): Promise<void> {
+  const placed = definitions.flatMap(({ inputSchema }, index): PlacedSchema[] =>
+    inputSchema === undefined ? [] : [{ path: `capabilities[${index}].inputSchema`, schema: inputSchema }],
+  );
+  return assertInputSchemas(placed);
 }

@@ -1,4 +1,4 @@
-export { type CapabilityDefinition, readDefinitions } from './capability-definition.ts';
+export { type CapabilityDefinition, checkSchemas, readDefinitions } from './capability-definition.ts';
 export type { CapabilityMeaning } from './capability-meaning.ts';
 export {
   checkCapabilityName,
@@ -19,7 +19,13 @@ export {
   type ListEntriesOptions,
   type Registrant,
 } from './dictionary.ts';
-export { assertInputSchema, type InputSchema, MAX_SCHEMA_BYTES } from './input-schema.ts';
+export {
+  assertInputSchemas,
+  type InputSchema,
+  MAX_SCHEMA_BYTES,
+  MAX_SCHEMAS_BYTES,
+  type PlacedSchema,
+} from './input-schema.ts';
 export { unionMeaning } from './meaning-union.ts';
 export { nearDuplicateNames } from './name-lint.ts';
 export { suggestNames } from './name-suggestion.ts';

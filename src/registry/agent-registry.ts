@@ -5,6 +5,7 @@
 import {
   type Admission,
   type CapabilityDictionary,
+  checkSchemas,
   type DictionaryEntry,
   readDefinitions,
 } from '../capability/index.ts';
@@ -108,6 +109,8 @@ export class AgentRegistry {
     assertEndpoints(registration.transport);
     expiryOf(registration, clock.wallNow());
     return this.#writer.inTurn(registration.agentId, async () => {
+      // In turn: one with large schemas must not be overtaken by what the agent says after it.
+      await checkSchemas(definitions);
       const old = this.#ledger.directory.agent(registration.agentId);
       const record = recordOf(registration, definitions, {
         leaseId: newLeaseId(),

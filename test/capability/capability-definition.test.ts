@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDefinitions } from '../../src/capability/capability-definition.ts';
+import { checkSchemas, readDefinitions } from '../../src/capability/capability-definition.ts';
 import type { CapabilityInput } from '../../src/contract/index.ts';
 
 const read = (...inputs: CapabilityInput[]) => readDefinitions(inputs, ['weather.query.city']);
@@ -72,8 +72,9 @@ describe('readDefinitions', () => {
     expect(taken).toMatchObject({ code: 'AR_ERR_INVALID_REQUEST', issues: [{ path: 'capabilities[0].aliases' }] });
   });
 
-  it('refuses an unusable input schema with its place', () => {
-    expect(failure('a.b.d', { name: 'a.b.c', inputSchema: { type: 'strin' } })).toMatchObject({
+  it('refuses an unusable input schema with its place', async () => {
+    const definitions = read('a.b.d', { name: 'a.b.c', inputSchema: { type: 'strin' } });
+    await expect(checkSchemas(definitions)).rejects.toMatchObject({
       code: 'AR_ERR_INVALID_SCHEMA',
       issues: [{ path: 'capabilities[1].inputSchema' }],
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assertInputSchema, type InputSchema } from '../../src/capability/input-schema.ts';
+import { assertInputSchemas, type InputSchema } from '../../src/capability/input-schema.ts';
 
 function nested(depth: number): InputSchema {
   let schema: InputSchema = { type: 'string' };
@@ -18,7 +18,9 @@ const billionLaughs: InputSchema = {
   ),
 };
 
-describe('assertInputSchema', () => {
+const check = (schema: InputSchema, path = 'inputSchema') => assertInputSchemas([{ path, schema }]);
+
+describe('assertInputSchemas', () => {
   it.each<[string, InputSchema]>([
     ['a boolean', false],
     ['an empty schema', {}],
@@ -34,8 +36,8 @@ describe('assertInputSchema', () => {
     ['an exponential pattern, run in linear time', { pattern: '^(a+)+$' }],
     ['a pattern of scripts', { pattern: '^\\p{Han}+$' }],
     ['its own $id', { $id: 'https://example.com/city', type: 'string' }],
-  ])('takes %s', (_what, schema) => {
-    expect(() => assertInputSchema(schema)).not.toThrow();
+  ])('takes %s', async (_what, schema) => {
+    await expect(check(schema)).resolves.toBeUndefined();
   });
 
   it.each<[string, InputSchema, RegExp]>([
@@ -60,22 +62,46 @@ describe('assertInputSchema', () => {
     ['an explosive repetition', { pattern: '((a{100}){100}){100}' }, /regexp/],
     ['deep nesting', nested(65), /deeper than 64/],
     ['very deep nesting', nested(50_000), /deeper than 64/],
+    ['a thousand subschemas', { anyOf: Array.from({ length: 1_000 }, () => ({})) }, /more than 1000 subschemas/],
     ['more than 64 KB', { description: '字'.repeat(22_000) }, /at most 65536/],
-  ])('refuses %s', (_what, schema, message) => {
-    let caught: unknown;
-    try {
-      assertInputSchema(schema, 'capabilities[2].inputSchema');
-    } catch (error) {
-      caught = error;
-    }
-    expect(caught).toMatchObject({
+  ])('refuses %s', async (_what, schema, message) => {
+    await expect(check(schema, 'capabilities[2].inputSchema')).rejects.toMatchObject({
       code: 'AR_ERR_INVALID_SCHEMA',
       issues: [{ path: 'capabilities[2].inputSchema', message: expect.stringMatching(message) }],
     });
   });
 
-  it('remembers nothing: one $id may come with two schemas', () => {
-    assertInputSchema({ $id: 'https://example.com/one', type: 'string' });
-    expect(() => assertInputSchema({ $id: 'https://example.com/one', type: 'number' })).not.toThrow();
+  it('keeps schemas of one $id apart', async () => {
+    await check({ $id: 'https://example.com/one', type: 'string' });
+    await expect(check({ $id: 'https://example.com/one', type: 'number' })).resolves.toBeUndefined();
+  });
+
+  it('refuses schemas of more than 256 KB together', async () => {
+    const placed = Array.from({ length: 5 }, (_, at) => ({
+      path: `capabilities[${at}].inputSchema`,
+      schema: { description: 'x'.repeat(60_000) },
+    }));
+    await expect(assertInputSchemas(placed)).rejects.toMatchObject({
+      code: 'AR_ERR_INVALID_SCHEMA',
+      issues: [{ path: 'capabilities[4].inputSchema', message: expect.stringContaining('262144 bytes') }],
+    });
+  });
+
+  it('lets others run between two schemas, and compiles none of them again', async () => {
+    const placed = Array.from({ length: 5 }, (_, at) => ({ path: 'p', schema: { title: 'given way', minLength: at } }));
+    const turnsOf = async (work: Promise<void>): Promise<number> => {
+      let isDone = false;
+      let turns = 0;
+      const count = (): void => {
+        turns += 1;
+        if (!isDone) setImmediate(count);
+      };
+      setImmediate(count);
+      await work;
+      isDone = true;
+      return turns;
+    };
+    expect(await turnsOf(assertInputSchemas(placed))).toBeGreaterThanOrEqual(4);
+    expect(await turnsOf(assertInputSchemas(placed))).toBe(0);
   });
 });
