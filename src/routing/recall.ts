@@ -91,7 +91,9 @@ export class Recaller {
       });
     });
     try {
-      const [vector] = await Promise.race([embedder.embed([foldChinese(text)], { kind: 'query' }), timeout]);
+      const deadlineAt = clock.now() + timeoutMs;
+      const embedded = embedder.embed([foldChinese(text)], { kind: 'query', deadlineAt });
+      const [vector] = await Promise.race([embedded, timeout]);
       return { vector, problem: vector === undefined ? 'the model answered no vector' : null };
     } catch (error) {
       if (!isModelOutage(error)) throw error;
