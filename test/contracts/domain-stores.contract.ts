@@ -8,6 +8,8 @@ import {
   KEPT_RULE_VERSIONS,
   KeyValueAgentStore,
   KeyValueFeedbackStore,
+  KeyValueGoldenStore,
+  KeyValueIndexHoldStore,
   KeyValueRuleStore,
   KeyValueVectorStore,
 } from '../../src/storage/index.ts';
@@ -86,6 +88,7 @@ export function runDomainStoreContracts(backend: StoreBackend): void {
     describe('feedback store', () => feedbackStoreTests(() => bench));
     describe('rule store', () => ruleStoreTests(() => bench));
     describe('vector store', () => vectorStoreTests(() => bench));
+    describe('golden and hold stores', () => indexStoreTests(() => bench));
   });
 }
 
@@ -168,6 +171,26 @@ function ruleStoreTests(bench: () => Bench): void {
     await rules.save(ruleSet(1));
     await store.commit([{ table: 'rules', key: 'current', value: Buffer.from('{') }]);
     expect(await rules.load()).toEqual(ruleSet(1));
+  });
+}
+
+function indexStoreTests(bench: () => Bench): void {
+  const line = { id: 'rain', text: '会下雨吗', capability: 'weather.query.city', namespace: 'default' };
+
+  test('keeps golden lines over a restart, replaced and removed as asked', async () => {
+    const golden = new KeyValueGoldenStore(bench().store);
+    await golden.commit({ put: [line, { ...line, id: 'none', capability: null }] });
+    await golden.commit({ put: [{ ...line, text: 'rain?' }], remove: ['none'] });
+    expect(await new KeyValueGoldenStore(await bench().restarted()).load()).toEqual([{ ...line, text: 'rain?' }]);
+  });
+
+  test('keeps a rollback until it is ended', async () => {
+    const hold = { version: 'v000001', heldAt: 5, by: 'ops', liveHashes: { 'default/a.b.c': 'f' } };
+    await new KeyValueIndexHoldStore(bench().store).save(hold);
+    const holds = new KeyValueIndexHoldStore(await bench().restarted());
+    expect(await holds.load()).toEqual(hold);
+    await holds.save(null);
+    expect(await holds.load()).toBeUndefined();
   });
 }
 
