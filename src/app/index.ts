@@ -1,3 +1,12 @@
+export {
+  type EvaluateOptions,
+  evaluate,
+  lintRegistry,
+  type ReportProgress,
+  type RouteSource,
+  readEvaluationLines,
+  type SourceRequest,
+} from '../routing/index.ts';
 export type { Parts, Substitutes } from './compose.ts';
 export {
   type ApiKey,
@@ -11,3 +20,5 @@ export {
 } from './config.ts';
 export { type ConfigRow, describeConfig } from './config-report.ts';
 export { type RunningService, SERVICE_VERSION, startService } from './lifecycle.ts';
+export { type OfflineRequest, type OfflineService, openOfflineService } from './offline-service.ts';
+export { type LintFileRequest, lintFile } from './registry-file-lint.ts';

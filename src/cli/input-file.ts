@@ -8,7 +8,7 @@ function badFile(detail: string, cause?: unknown): AgentReachError {
   return new AgentReachError('AR_ERR_INVALID_REQUEST', cause === undefined ? { detail } : { detail, cause });
 }
 
-function readText(path: string): string {
+export function readText(path: string): string {
   try {
     const bytes = readFileSync(path === '-' ? 0 : path);
     if (bytes.length > MAX_FILE_BYTES) throw badFile(`${path} is larger than ${MAX_FILE_BYTES} bytes`);

@@ -53,6 +53,22 @@ export {
   MAX_OPERATOR_EXAMPLES,
 } from './capability.ts';
 export {
+  type CapabilityScore,
+  capabilityScoreSchema,
+  type EvaluationLine,
+  type EvaluationReport,
+  type EvaluationScores,
+  evaluationLineSchema,
+  evaluationReportSchema,
+  evaluationScoresSchema,
+  type LintFinding,
+  lintFindingSchema,
+  type NearDuplicate,
+  nearDuplicateSchema,
+  type ReliabilityBin,
+  reliabilityBinSchema,
+} from './evaluation.ts';
+export {
   type Feedback,
   type FeedbackPage,
   type FeedbackQuery,

@@ -1,5 +1,9 @@
 export { CandidateCheck, type CandidateCheckOptions } from './candidate-check.ts';
 export { CapabilityIndexer, type CapabilityIndexerOptions } from './capability-indexer.ts';
+export { readEvaluationLines } from './evaluation/evaluation-lines.ts';
+export { type EvaluateOptions, evaluate } from './evaluation/evaluator.ts';
+export { lintName, lintRegistry, sortedFindings } from './evaluation/registry-lint.ts';
+export type { ReportProgress, RouteSource, SourceRequest } from './evaluation/route-source.ts';
 export { type GoldenAnswerOptions, goldenAnswerer } from './golden-answer.ts';
 export { GoldenSet, type GoldenStore } from './golden-set.ts';
 export { IndexDesk, type IndexDeskOptions } from './index-desk.ts';

@@ -47,5 +47,5 @@ describe('feedback in a service of its own', () => {
     expect((await call(service.url, 'GET', '/v1/feedback')).body.items).toMatchObject([{ status: 'approved' }]);
     await call(service.url, 'PATCH', `/v1/capabilities/${WEATHER}`, { examples: [] });
     expect((await ask(service.url, INTENT)).body).toMatchObject({ decision: 'no_match' });
-  });
+  }, 90_000);
 });

@@ -1,0 +1,16 @@
+/** A running service as something to evaluate: its own API, nothing else. */
+import type { RouteSource } from '../app/index.ts';
+import type { CapabilityView } from '../contract/index.ts';
+import type { ReachClient } from '../sdk/index.ts';
+
+export function serviceSource(client: ReachClient): RouteSource {
+  return {
+    route: (request) => client.route(request),
+    routeBatch: async (requests) => (await client.routeBatch(requests)).results,
+    async capabilities() {
+      const views: CapabilityView[] = [];
+      for await (const one of client.capabilities.all({ limit: 500 })) views.push(one);
+      return views;
+    },
+  };
+}
