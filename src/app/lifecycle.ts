@@ -7,7 +7,7 @@ import type { Readiness } from '../contract/index.ts';
 import { errorText, log } from '../core/index.ts';
 import { createHttpApp, type HttpServer, startHttpServer } from '../http/index.ts';
 import { degradedReasonOf } from '../routing/index.ts';
-import { type MetricCollectors, startLogger, startMetrics } from '../telemetry/index.ts';
+import { DriftWatch, type MetricCollectors, startLogger, startMetrics } from '../telemetry/index.ts';
 import { estimateMemory } from '../vector-index/index.ts';
 import { compose, type Parts, type Substitutes } from './compose.ts';
 import type { Config } from './config.ts';
@@ -95,7 +95,9 @@ async function listen(
 ): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
   const { config, clock, registry, rules, audit, feedback, router, index, golden } = parts;
   const phase = { ready: false };
-  const metrics = startMetrics({ collectors: collectorsOf(parts) });
+  const drift = new DriftWatch(clock);
+  stops.push(() => drift.stop());
+  const metrics = startMetrics({ collectors: { ...collectorsOf(parts), drift: (window) => drift.figures(window) } });
   stops.push(() => metrics.stop());
   const app = createHttpApp(
     {

@@ -32,6 +32,8 @@ export interface DiagnosticEvents {
     decision: 'route' | 'queue' | 'no_match';
     reason: string | null;
     matchedBy: string | null;
+    /** Of the best found by meaning; null or absent where nothing was searched. */
+    relevance?: number | null;
     cache: 'hit' | 'miss' | 'coalesced' | 'bypass';
     degraded: boolean;
     stages: Readonly<Record<string, number>>;
@@ -41,6 +43,14 @@ export interface DiagnosticEvents {
   'rules.evaluated': { tried: number; outcome: 'capability' | 'deny' | 'none' };
   /** A decision about a sensitive capability is stored. */
   'audit.recorded': { outcome: 'reached' | 'scope_required' | 'near_miss' };
+  /** What is asked is no longer what was asked the week before: a stability index over 0.25. */
+  'route.drifted': {
+    window: 'hour' | 'day';
+    of: 'relevance' | 'no_match';
+    index: number;
+    noMatchShare: number | null;
+    noMatchShareBefore: number | null;
+  };
   'embedding.batch': { texts: number; durationMs: number; waiting: number };
   'embedding.state': { state: 'starting' | 'ready' | 'degraded' | 'stopped'; reason: string | null };
   'index.version': {

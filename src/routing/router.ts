@@ -227,6 +227,7 @@ export class Router implements RoutingService {
       decision: decided.verdict.decision,
       reason: decided.verdict.reason,
       matchedBy: decided.aim.matchedBy,
+      relevance: decided.aim.recalled[0]?.relevance ?? null,
       cache: decided.cache,
       degraded: decided.degradedReason !== null,
       stages: decided.stages,

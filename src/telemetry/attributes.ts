@@ -11,6 +11,7 @@ export const METRIC = {
   routed: 'agent_reach_routes_routed_total',
   routeHitShare: 'agent_reach_route_hit_share',
   noMatchShare: 'agent_reach_route_no_match_share',
+  driftIndex: 'agent_reach_route_drift_index',
   stageDuration: 'agent_reach_route_stage_duration_seconds',
   cacheOutcomes: 'agent_reach_route_cache_total',
   degradedRoutes: 'agent_reach_routes_degraded_total',

@@ -39,6 +39,7 @@ export function startLogger(options: LoggerOptions): () => void {
     }),
     subscribe('index.version', (event) => logger.info(event, 'a new index version serves')),
     subscribe('index.failed', (event) => logger.warn(event, 'an index build failed, the old version serves on')),
+    subscribe('route.drifted', (event) => logger.warn(event, 'callers ask for other things than in the week before')),
     subscribe('agent.changed', (event) => logger.debug(event, 'agent changed')),
     subscribe('http.request', (event) => {
       // Guarded: at one line a request even a dropped line costs.

@@ -16,6 +16,7 @@ import {
   ROUTE_STAGES,
   STAGE_BUCKETS_SECONDS,
 } from './attributes.ts';
+import type { DriftFigures, DriftWindow } from './drift.ts';
 import { measureRules, type RuleCounts } from './rule-metrics.ts';
 
 /** Numbers that are read when somebody scrapes, from the objects that own them. */
@@ -26,6 +27,8 @@ export interface MetricCollectors {
   rules?: RuleCounts;
   /** Texts waiting for the embedder now. */
   waitingTexts?(): number;
+  /** Drift of this hour and this day against the week before. */
+  drift?(window: DriftWindow): DriftFigures;
   /** Whether the model answers now. */
   modelReady?(): boolean;
   /** The version that serves now, its vectors and the delta on top of it. */
@@ -33,6 +36,8 @@ export interface MetricCollectors {
   /** Estimated bytes of the index, by part. */
   indexMemory?(): Readonly<Record<string, number>>;
 }
+
+type DriftCollector = NonNullable<MetricCollectors['drift']>;
 
 export interface Metrics {
   /** Format 0.0.4. */
@@ -59,6 +64,7 @@ export function startMetrics(options: MetricsOptions = {}): Metrics {
     measureIndexChecks(registry, collectors),
   ];
   measureRegistry(registry, collectors);
+  if (collectors.drift !== undefined) measureDrift(registry, collectors.drift);
   return {
     text: () => registry.metrics(),
     stop() {
@@ -301,6 +307,24 @@ function measureIndexChecks(registry: Registry, collectors: MetricCollectors): S
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** A window without enough routes has no series: no figure is not a figure of 0. */
+function measureDrift(registry: Registry, drift: DriftCollector): void {
+  new Gauge({
+    name: METRIC.driftIndex,
+    help: 'Population stability index against the week before; above 0.25 callers ask for other things.',
+    labelNames: ['window', 'of'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const window of ['hour', 'day'] as const) {
+        const { relevance, noMatch } = drift(window);
+        if (relevance !== null) this.set({ window, of: 'relevance' }, relevance);
+        if (noMatch !== null) this.set({ window, of: 'no_match' }, noMatch);
+      }
+    },
+  });
 }
 
 function measureRegistry(registry: Registry, collectors: MetricCollectors): void {
