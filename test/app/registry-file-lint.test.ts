@@ -77,6 +77,11 @@ describe('lint of a registry file', () => {
     expect(errors(found)).toEqual(errors(expected));
   });
 
+  it('looks at more texts than one batch may explain', async () => {
+    const many = Array.from({ length: 12 }, (_, at) => whole(`bulk${at}.run.job`, `word${at} of its own`));
+    expect(await lint([agent('a', many)])).not.toContain('error invalid_registration null');
+  });
+
   it('is content with a sensitive capability that a rule leads to', async () => {
     const rule = { id: 'mail', match: 'exact', patterns: ['mail now'], capability: 'mail.send.message' };
     expect(await lint([agent('a', [{ ...MAIL, sensitive: true }])], [rule])).toEqual([]);

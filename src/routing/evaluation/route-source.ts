@@ -21,6 +21,8 @@ export type ReportProgress = (done: number, total: number, label: string) => voi
 
 /** Requests sent together: enough for full batches of the model, few enough to leave room for others. */
 const SENT_TOGETHER = 64;
+/** A batch takes no more that ask for reasons. */
+const EXPLAINED_TOGETHER = 8;
 
 export async function routeAll(
   source: RouteSource,
@@ -28,8 +30,9 @@ export async function routeAll(
   onDone: (done: number) => void = () => {},
 ): Promise<RouteReply[]> {
   const replies: RouteReply[] = [];
-  for (let at = 0; at < requests.length; at += SENT_TOGETHER) {
-    replies.push(...(await source.routeBatch(requests.slice(at, at + SENT_TOGETHER))));
+  const together = requests.some(({ explain }) => explain === true) ? EXPLAINED_TOGETHER : SENT_TOGETHER;
+  for (let at = 0; at < requests.length; at += together) {
+    replies.push(...(await source.routeBatch(requests.slice(at, at + together))));
     onDone(replies.length);
   }
   return replies;
