@@ -59,6 +59,14 @@ export const capabilityNameField = text(256, 1).meta({
 
 export const leaseIdField = z.string().min(1).max(128).meta({ example: 'lease_7m3k0c9w2t5x8b1q' });
 
-/** Query-string numbers arrive as text. */
-export const pageLimitField = z.coerce.number().int().min(1).max(500).default(100);
+/** Query-string numbers arrive as text: plain digits only, where `Number` would also take `0x10`, `1e2` and ` 1`. */
+export const queryCount = (least: number, most: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value),
+    z
+      .int({ message: `must be a whole number from ${least} to ${most}, in plain digits` })
+      .min(least)
+      .max(most),
+  );
+export const pageLimitField = queryCount(1, 500).default(100);
 export const cursorField = z.string().min(1).max(512);

@@ -91,6 +91,7 @@ export {
   metadataField,
   namespaceField,
   pageLimitField,
+  queryCount,
   tagsField,
   text,
   zoneField,

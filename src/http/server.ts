@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AgentReachError, type Clock, errorText, systemClock } from '../core/index.ts';
 import type { HttpApp } from './app.ts';
-import { problemReply } from './problem-response.ts';
+import { PROBLEM_TYPE, problemReply } from './problem-response.ts';
 import { toResponse } from './reply.ts';
 import { requestIdFrom } from './request-input.ts';
 
@@ -34,12 +34,22 @@ export interface HttpServer {
 /** Error: AR_ERR_INVALID_CONFIG when the address cannot be bound. */
 export async function startHttpServer(app: HttpApp, options: ServerOptions): Promise<HttpServer> {
   const listener = getRequestListener(app.fetch, { hostname: options.host, errorHandler: refuseRequest });
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS });
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    // Node would answer a missing Host itself, with an empty body.
+    requireHostHeader: false,
+  });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   const running = new RunningRequests();
   server.on('request', (request, response) => {
     running.add(response);
-    void listener(request, response);
+    if (request.headers.host === undefined && request.httpVersion === '1.1') refuse(response, 'the Host is missing');
+    else void listener(request, response);
+  });
+  server.on('checkExpectation', (_request, response) => {
+    running.add(response);
+    refuse(response, 'an Expect other than 100-continue cannot be met');
   });
   server.on('clientError', refuseBytes);
   await listen(server, options);
@@ -121,6 +131,15 @@ function refuseRequest(error: unknown): Response {
     cause: error,
   });
   return toResponse(problemReply(refusal, { requestId, route: 'unknown' }), requestId);
+}
+
+/** A request that the app must not see; its body is not read. */
+function refuse(response: ServerResponse, detail: string): void {
+  const requestId = requestIdFrom(undefined);
+  const refusal = new AgentReachError('AR_ERR_INVALID_REQUEST', { detail });
+  const { status, body } = problemReply(refusal, { requestId, route: 'unknown' });
+  response.writeHead(status, { 'content-type': PROBLEM_TYPE, 'x-request-id': requestId, connection: 'close' });
+  response.end(typeof body === 'string' ? body : '');
 }
 
 /** Bytes that are not HTTP, headers over 16 KiB, or a request that took too long: one problem, then the end. */

@@ -187,7 +187,7 @@ export class AgentRegistry {
     return this.#capabilities.list(query);
   }
 
-  /** Error: AR_ERR_CAPABILITY_NOT_FOUND. */
+  /** Errors: AR_ERR_INVALID_CAPABILITY; AR_ERR_CAPABILITY_NOT_FOUND. */
   capability(namespace: string, name: string): CapabilityView {
     return this.#capabilities.get(namespace, name);
   }

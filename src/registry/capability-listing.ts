@@ -1,5 +1,10 @@
 /** Dictionary entries as the outside sees them: what is said of a name, and how many agents stand behind it. */
-import { type CapabilityDictionary, type DictionaryEntry, suggestNames } from '../capability/index.ts';
+import {
+  type CapabilityDictionary,
+  type DictionaryEntry,
+  parseCapabilityName,
+  suggestNames,
+} from '../capability/index.ts';
 import type { CapabilityPage, CapabilityView, ListCapabilitiesQuery } from '../contract/index.ts';
 import { AgentReachError } from '../core/index.ts';
 import type { AgentDirectory } from './agent-directory.ts';
@@ -35,12 +40,13 @@ export class CapabilityListing {
     return { items: page.items.map((entry) => this.view(entry)), nextCursor: page.nextCursor };
   }
 
-  /** Error: AR_ERR_CAPABILITY_NOT_FOUND, with names that were probably meant. */
+  /** Errors, with names that were probably meant: AR_ERR_INVALID_CAPABILITY, AR_ERR_CAPABILITY_NOT_FOUND. */
   get(namespace: string, name: string): CapabilityView {
     const entry = this.#dictionary.get(namespace, name);
     if (entry !== undefined) return this.view(entry);
+    parseCapabilityName(name, { known: this.#dictionary.names(namespace), path: 'name' });
     throw new AgentReachError('AR_ERR_CAPABILITY_NOT_FOUND', {
-      detail: `no capability of this name is registered in namespace ${namespace}`,
+      detail: `no capability ${name} is registered in namespace ${namespace}`,
       suggestions: suggestNames(name, this.#dictionary.names(namespace)),
     });
   }

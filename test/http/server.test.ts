@@ -180,6 +180,18 @@ describe('the server', () => {
     expect(answer).toContain('AR_ERR_INVALID_REQUEST');
   });
 
+  it.each([
+    ['a missing Host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['an Expect that it does not know', 'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: tea\r\n\r\n'],
+  ])('answers %s with a problem and closes', async (_, request) => {
+    const { server } = await startTestService();
+    const raw = await openRaw(server.port);
+    raw.socket.write(request);
+    const answer = await raw.closed;
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toMatch(/x-request-id: req_[\s\S]*"code":"AR_ERR_INVALID_REQUEST"/);
+  });
+
   it('refuses a port that is taken with a coded error', async () => {
     const { app, server } = await startTestService();
     await expect(startHttpServer(app, { host: '127.0.0.1', port: server.port })).rejects.toMatchObject({

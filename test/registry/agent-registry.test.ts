@@ -245,6 +245,12 @@ describe('an operator on a capability', () => {
     expect(() => bench.registry.capability('default', CITY)).toThrow(
       expect.objectContaining({ code: 'AR_ERR_CAPABILITY_NOT_FOUND' }),
     );
+    expect(() => bench.registry.capability('default', 'weather')).toThrow(
+      expect.objectContaining({
+        code: 'AR_ERR_INVALID_CAPABILITY',
+        issues: [expect.objectContaining({ path: 'name' })],
+      }),
+    );
   });
 });
 

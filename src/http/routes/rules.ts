@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   dryRunReplySchema,
   dryRunRequestSchema,
+  queryCount,
   RESERVED_RULE_IDS,
   ruleHistorySchema,
   ruleIdField,
@@ -20,7 +21,7 @@ import { ruleFileEndpoints } from './rule-files.ts';
 
 const TAG = 'rules';
 const ruleParams = z.strictObject({ id: ruleIdField });
-const historyQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(100).default(20) });
+const historyQuery = z.strictObject({ limit: queryCount(1, 100).default(20) });
 
 export function ruleEndpoints(rules: RuleBook): Endpoint[] {
   return [
