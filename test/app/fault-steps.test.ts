@@ -1,16 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { compileConfig, type RunningService, startService } from '../../src/app/index.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StepName } from '../../src/core/index.ts';
-import { HashEmbedder } from '../../src/embedding/index.ts';
 import { ask, call, registration } from './client.ts';
+import { type HashService, startHashService } from './hash-service.ts';
 
-const SCRIPT = fileURLToPath(new URL('./fault-child.ts', import.meta.url));
 const WEATHER = { name: 'weather.query.city', description: 'weather forecast for a city' };
 const MAIL = { name: 'mail.send.message', description: 'send an email to somebody' };
 
@@ -33,45 +28,28 @@ const REGISTER_STEPS: StepName[] = [
   'register.applied',
 ];
 
+/** Rebuilds run on command only: what a step belongs to is then known. */
+const INDEX = { rebuildDebounceMs: 0, rebuildMaxWaitMs: 0 };
+
 let dir: string;
-let service: RunningService | undefined;
-let children: ChildProcess[] = [];
+let service: HashService | undefined;
 
 /** One data folder for all: what one crash leaves, the next one starts from. */
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'agent-reach-faults-'));
 });
-afterEach(async () => {
-  await service?.stop();
-  service = undefined;
-  for (const child of children) child.kill('SIGKILL');
-  children = [];
+afterAll(async () => {
+  service?.child.kill('SIGKILL');
+  await service?.died;
+  rmSync(dir, { recursive: true, force: true });
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-async function startChild(step: StepName): Promise<{ url: string; arm(): Promise<void>; died: Promise<unknown> }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT, dir, step], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  children.push(child);
-  const died = once(child, 'exit').then(([, signal]) => signal as unknown);
-  const [url] = await once(child, 'message');
-  return {
-    url: String(url),
-    died,
-    async arm() {
-      child.send('arm');
-      await once(child, 'message');
-    },
-  };
-}
-
-async function restart(): Promise<string> {
-  const embedder = new HashEmbedder();
-  const index = { rebuildDebounceMs: 600_000, rebuildMaxWaitMs: 600_000 };
-  const config = compileConfig({ http: { port: 0 }, data: { dir }, log: { level: 'silent' }, index });
-  service = await startService(config, { embedder });
-  return service.url;
+/** The one of the test before, which it started after its crash, else a new one. */
+async function started(): Promise<HashService> {
+  if (service === undefined || service.child.exitCode !== null || service.child.signalCode !== null) {
+    service = await startHashService({ data: { dir }, index: INDEX });
+  }
+  return service;
 }
 
 async function expectWhole(url: string): Promise<void> {
@@ -85,24 +63,24 @@ async function expectWhole(url: string): Promise<void> {
 
 describe('kill -9 right after a step', () => {
   it.each(REBUILD_STEPS)('of a rebuild: %s', async (step) => {
-    const child = await startChild(step);
+    const child = await started();
     for (const [id, capability] of [['weather-1', WEATHER] as const, ['mail-1', MAIL] as const]) {
       await call(child.url, 'POST', '/v1/agents', registration(id, [capability]));
     }
-    await child.arm();
+    await child.arm(step);
     await call(child.url, 'POST', '/v1/index/rebuild').catch(() => undefined);
     expect(await child.died).toBe('SIGKILL');
 
-    const url = await restart();
+    const { url } = await started();
     expect((await ask(url, 'weather forecast for a city')).body).toMatchObject({ agent: { agentId: 'weather-1' } });
     expect((await ask(url, 'send an email to somebody')).body).toMatchObject({ agent: { agentId: 'mail-1' } });
     await expectWhole(url);
   });
 
   it.each(REGISTER_STEPS)('of a registration: %s', async (step) => {
-    const child = await startChild(step);
+    const child = await started();
     await call(child.url, 'POST', '/v1/agents', registration('weather-1', [WEATHER]));
-    await child.arm();
+    await child.arm(step);
     const name = `song.play.${step.replace('.', '_')}`;
     const text = `play the song of ${step}`;
     await call(child.url, 'POST', '/v1/agents', registration(step, [{ name, description: text }])).catch(
@@ -110,7 +88,7 @@ describe('kill -9 right after a step', () => {
     );
     expect(await child.died).toBe('SIGKILL');
 
-    const url = await restart();
+    const { url } = await started();
     const isStored = ['register.committed', 'register.applied'].includes(step);
     expect((await call(url, 'GET', `/v1/agents/${step}`)).status).toBe(isStored ? 200 : 404);
     const { body } = await ask(url, text);
