@@ -42,6 +42,8 @@ export interface TableWrite {
  * Error of every method, also after `close`: AR_ERR_STORE_UNAVAILABLE; a failed commit stored nothing.
  */
 export interface KeyValueStore {
+  /** Why nothing can be stored now, in words; null while it can, as far as the last attempt told. */
+  readonly problem: string | null;
   get(table: TableName, key: string): Promise<Uint8Array | undefined>;
   /** One answer for each key, in their order. */
   getMany(table: TableName, keys: readonly string[]): Promise<(Uint8Array | undefined)[]>;
@@ -71,8 +73,10 @@ export function storeUnavailable(detail: string, cause?: unknown): AgentReachErr
   return new AgentReachError('AR_ERR_STORE_UNAVAILABLE', cause === undefined ? { detail } : { detail, cause });
 }
 
+export const STORE_CLOSED = 'the store is closed';
+
 export function storeClosed(): AgentReachError {
-  return storeUnavailable('the store is closed');
+  return storeUnavailable(STORE_CLOSED);
 }
 
 /** Code-unit order, which both lmdb's key order for our ASCII keys and a plain sort agree on. */

@@ -134,6 +134,14 @@ export function runKeyValueStoreContract(backend: StoreBackend): void {
       expect((await store.entries('agents')).map(([key]) => key)).toEqual(['天气/杭州']);
     });
 
+    test('has no problem until it is closed', async () => {
+      expect(store.problem).toBeNull();
+      await store.commit([{ table: 'agents', key: 'a', value: bytes('one') }]);
+      expect(store.problem).toBeNull();
+      await store.close();
+      expect(store.problem).toBe('the store is closed');
+    });
+
     test('refuses every call once closed, and closes twice without harm', async () => {
       await store.close();
       await store.close();

@@ -16,7 +16,8 @@ for (let round = 0, failed = 0; failed < 10 && round < 1_000; round++) {
   }
   if (results.some((result) => result.status === 'rejected')) failed++;
 }
+const problem = store.problem;
 const held = new Set((await store.entries('agents')).map(([key]) => key));
 await store.close();
 const lost = acknowledged.filter((key) => !held.has(key)).length;
-writeSync(1, JSON.stringify({ codes: [...codes], acknowledged: acknowledged.length, lost }));
+writeSync(1, JSON.stringify({ problem, codes: [...codes], acknowledged: acknowledged.length, lost }));

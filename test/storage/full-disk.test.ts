@@ -24,6 +24,10 @@ describe('a full disk', () => {
       report: expect.stringContaining('"lost":0'),
     });
     const report: unknown = JSON.parse(child.stdout);
-    expect(report).toMatchObject({ codes: ['AR_ERR_STORE_UNAVAILABLE'], acknowledged: expect.any(Number) });
+    expect(report).toMatchObject({
+      codes: ['AR_ERR_STORE_UNAVAILABLE'],
+      acknowledged: expect.any(Number),
+      problem: expect.stringContaining('lmdb could not commit'),
+    });
   });
 });

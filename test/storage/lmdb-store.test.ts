@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -52,6 +61,8 @@ describe('lmdb store on disk', () => {
     ['cut within its first page', (file: string) => truncateSync(file, 100)],
     ['cut to one page', (file: string) => truncateSync(file, 4_096)],
     ['cut to its first pages', (file: string) => truncateSync(file, 8_192)],
+    ['cut to nothing', (file: string) => truncateSync(file, 0)],
+    ['that is gone', (file: string) => rmSync(file)],
   ])('refuses a data file %s, and frees the directory again', async (_, damage) => {
     const store = await LmdbStore.open({ dataDir: folder });
     await store.commit([{ table: 'vectors', key: 'large', value: new Uint8Array(100_000) }]);
@@ -60,9 +71,38 @@ describe('lmdb store on disk', () => {
     for (let attempt = 0; attempt < 2; attempt++) {
       await expect(LmdbStore.open({ dataDir: folder })).rejects.toMatchObject({
         code: 'AR_ERR_STORE_UNAVAILABLE',
-        message: expect.stringContaining('move it away'),
+        message: expect.stringContaining('move the folder away'),
       });
     }
+  });
+
+  test('starts in a folder whose first start was cut short before it held data', async () => {
+    mkdirSync(join(folder, 'store'));
+    writeFileSync(join(folder, 'store', 'data.mdb'), '');
+    await (await LmdbStore.open({ dataDir: folder })).close();
+  });
+
+  test('refuses a table that a damaged page cut short, and says so', async () => {
+    const store = await LmdbStore.open({ dataDir: folder });
+    await store.commit(
+      Array.from({ length: 200 }, (_, at) => ({ table: 'agents' as const, key: `${at}`, value: new Uint8Array(300) })),
+    );
+    await store.close();
+    const path = join(folder, 'store', 'data.mdb');
+    const bytes = readFileSync(path);
+    // A page without rows where a leaf was: its header says that nothing lies between the two bounds.
+    const leaves = Array.from({ length: bytes.length / 4_096 }, (_, page) => page * 4_096).filter(
+      (at) => at >= 8_192 && bytes.indexOf(Buffer.from('150'), at) < at + 4_096 && bytes.indexOf('150', at) >= at,
+    );
+    expect(leaves.length).toBeGreaterThan(0);
+    for (const at of leaves) bytes.writeUInt16LE(24, at + 20);
+    writeFileSync(path, bytes);
+    const damaged = await LmdbStore.open({ dataDir: folder });
+    await expect(damaged.entries('agents')).rejects.toMatchObject({
+      code: 'AR_ERR_STORE_UNAVAILABLE',
+      message: expect.stringContaining('data.mdb is damaged'),
+    });
+    await damaged.close();
   });
 
   test('owns a directory whose path is too long for a socket', async () => {

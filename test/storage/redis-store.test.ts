@@ -110,11 +110,13 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     for (let i = 0; i < 100; i++) {
       await expect(store.commit(write)).rejects.toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE' });
     }
+    expect(store.problem).toBe('Redis is not connected; trying again');
     await own.run();
     // The new server knows no fence: its data is not what this process wrote, so nothing may be added to it.
     await expect
       .poll(() => store.commit(write).then(String, (error) => error.code), { timeout: 10_000 })
       .toBe('AR_ERR_STORE_IN_USE');
+    expect(store.problem).toBe('Redis lost its data: restart this one to go on');
     await store.close();
   });
 

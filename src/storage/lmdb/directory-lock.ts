@@ -51,7 +51,7 @@ async function refuseOtherOwners(directory: string, folder: string, ownName: str
     if (name === ownName || !OWNER_SOCKET.test(name)) continue;
     if (await isAlive(join(folder, name))) {
       throw new AgentReachError('AR_ERR_STORE_IN_USE', {
-        detail: `another process owns ${directory}: stop it, or set DATA_DIR to another directory`,
+        detail: `another process owns ${directory} (is the service already running from this folder?): stop it, or set DATA_DIR to another directory`,
       });
     }
     rmSync(join(folder, name), { force: true });

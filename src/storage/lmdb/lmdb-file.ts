@@ -19,13 +19,16 @@ const TRANSACTION_AT = 0x98;
 /** Stands for the root of an empty tree. */
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 
-/** What is wrong with the file, in words; undefined where lmdb may open it. A missing or empty file is a new one. */
-export function flawOfLmdbFile(path: string): string | undefined {
-  if (!existsSync(path)) return undefined;
+/**
+ * What is wrong with the file, in words; undefined where lmdb may open it. A missing or empty file is a new one, unless
+ * `heldData`: lmdb would begin an empty store in it without a word.
+ */
+export function flawOfLmdbFile(path: string, heldData: boolean): string | undefined {
+  if (!existsSync(path)) return heldData ? 'it is gone, though this folder held data' : undefined;
   const file = openSync(path, 'r');
   try {
     const lengthBytes = fstatSync(file).size;
-    if (lengthBytes === 0) return undefined;
+    if (lengthBytes === 0) return heldData ? 'it is empty, though this folder held data' : undefined;
     const first = readMeta(file, 0);
     if (first === undefined) return 'it was not written by lmdb';
     const second = readMeta(file, first.readUInt32LE(PAGE_SIZE_AT));

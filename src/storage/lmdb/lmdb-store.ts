@@ -3,15 +3,17 @@
  * the fsync of its transaction; everything committed while one fsync runs shares the next. Measured: one commit
  * alone costs an fsync, thousands in flight cost a few.
  */
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { errorText } from '../../core/index.ts';
+import { errorText, isAgentReachError } from '../../core/index.ts';
 import {
   assertStorable,
   byKey,
   type KeyRange,
   type KeyValueStore,
   type RangedTable,
+  STORE_CLOSED,
   storeClosed,
   storeUnavailable,
   TABLES,
@@ -23,6 +25,9 @@ import { lockDataDir } from './data-dir.ts';
 import type { DirectoryLock } from './directory-lock.ts';
 import { flawOfLmdbFile } from './lmdb-file.ts';
 
+/** Made beside data.mdb once that holds something, so that an empty data.mdb can be told from a new one. */
+const MARKER = 'has-data';
+
 type Table = Database<Buffer, string>;
 
 export class LmdbStore implements KeyValueStore {
@@ -31,6 +36,7 @@ export class LmdbStore implements KeyValueStore {
   readonly #lock: DirectoryLock;
   #closing: Promise<void> | undefined;
   #isClaimDue = false;
+  #commitProblem: string | null = null;
 
   private constructor(
     environment: RootDatabase<Buffer, string>,
@@ -56,12 +62,17 @@ export class LmdbStore implements KeyValueStore {
       environment = openEnvironment(folder);
       const store = new LmdbStore(environment, openTables(environment), lock);
       await checkSchemaVersion(store, dataDir);
+      markAsUsed(folder);
       return store;
     } catch (error) {
       await environment?.close();
       await lock.release();
       throw error;
     }
+  }
+
+  get problem(): string | null {
+    return this.#closing === undefined ? this.#commitProblem : STORE_CLOSED;
   }
 
   async get(table: TableName, key: string): Promise<Uint8Array | undefined> {
@@ -73,7 +84,13 @@ export class LmdbStore implements KeyValueStore {
   }
 
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
-    return this.#read(table, (rows) => [...rows.getRange()].map(({ key, value }) => [key, value] as const).sort(byKey));
+    return this.#read(table, (rows) => {
+      const found = [...rows.getRange()].map(({ key, value }) => [key, value] as const);
+      // A damaged page ends the walk as if the table ended there.
+      const { entryCount } = rows.getStats() as { readonly entryCount: number };
+      if (found.length !== entryCount) throw storeUnavailable(damaged(table, `${found.length} of ${entryCount} rows`));
+      return found.sort(byKey);
+    });
   }
 
   async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {
@@ -106,8 +123,10 @@ export class LmdbStore implements KeyValueStore {
       });
       this.#claimAtTurnEnd();
       await committed;
+      this.#commitProblem = null;
     } catch (error) {
-      throw storeUnavailable(`lmdb could not commit: ${await commitFailure(error)}`, error);
+      this.#commitProblem = `lmdb could not commit: ${await commitFailure(error)}`;
+      throw storeUnavailable(this.#commitProblem, error);
     }
   }
 
@@ -146,7 +165,8 @@ export class LmdbStore implements KeyValueStore {
       this.#environment.resetReadTxn();
       return read(this.#table(table));
     } catch (error) {
-      throw storeUnavailable(`lmdb could not read table ${table}: ${errorText(error)}`, error);
+      if (isAgentReachError(error)) throw error;
+      throw storeUnavailable(readFailure(table, error), error);
     }
   }
 
@@ -161,9 +181,31 @@ export class LmdbStore implements KeyValueStore {
   }
 }
 
+/** lmdb's words for pages that are not what they must be. */
+const DAMAGE = /MDB_(?:CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC)/;
+
+function readFailure(table: TableName, error: unknown): string {
+  const text = errorText(error);
+  return DAMAGE.test(text) ? damaged(table, text) : `lmdb could not read table ${table}: ${text}`;
+}
+
+function damaged(table: TableName, what: string): string {
+  return `the data file store/data.mdb is damaged (table ${table}: ${what}): restore it, or move it away to start empty`;
+}
+
+function markAsUsed(folder: string): void {
+  const path = join(folder, MARKER);
+  if (existsSync(path)) return;
+  try {
+    writeFileSync(path, 'data.mdb holds data: agent-reach refuses to start should it ever be empty.\n');
+  } catch (error) {
+    throw storeUnavailable(`cannot write ${path}: ${errorText(error)}`, error);
+  }
+}
+
 function openEnvironment(folder: string): RootDatabase<Buffer, string> {
   try {
-    const flaw = flawOfLmdbFile(join(folder, 'data.mdb'));
+    const flaw = flawOfLmdbFile(join(folder, 'data.mdb'), existsSync(join(folder, MARKER)));
     if (flaw !== undefined) throw new Error(`data.mdb: ${flaw}`);
     return open<Buffer, string>({
       path: folder,
@@ -176,7 +218,7 @@ function openEnvironment(folder: string): RootDatabase<Buffer, string> {
     });
   } catch (error) {
     throw storeUnavailable(
-      `the store in ${folder} cannot be opened (${errorText(error)}): restore it, or move it away to start empty`,
+      `the store in ${folder} cannot be opened (${errorText(error)}): restore it, or move the folder away to start empty`,
       error,
     );
   }

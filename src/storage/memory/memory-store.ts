@@ -8,6 +8,7 @@ import {
   type KeyRange,
   type KeyValueStore,
   type RangedTable,
+  STORE_CLOSED,
   storeClosed,
   type TableName,
   type TableWrite,
@@ -16,6 +17,10 @@ import {
 export class MemoryStore implements KeyValueStore {
   readonly #tables = new Map<TableName, Map<string, Uint8Array>>();
   #isClosed = false;
+
+  get problem(): string | null {
+    return this.#isClosed ? STORE_CLOSED : null;
+  }
 
   async get(table: TableName, key: string): Promise<Uint8Array | undefined> {
     return copyOf(this.#table(table).get(key));

@@ -11,11 +11,14 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return redis.call('INCR', KEYS[2])`;
 
 /**
- * Renews the lease of the newest owner, also one that lapsed while nobody else wanted it: 1, or 0 when fenced off.
+ * Renews the lease of the newest owner, also one that lapsed while nobody else wanted it: 1, 0 when a newer owner came,
+ * or -1 when there is no fence any more: Redis lost its data.
  * KEYS owner, fence. ARGV token, leaseMs, fence.
  */
 export const RENEW = `
-if redis.call('GET', KEYS[2]) ~= ARGV[3] then return 0 end
+local fence = redis.call('GET', KEYS[2])
+if not fence then return -1 end
+if fence ~= ARGV[3] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 
@@ -25,12 +28,14 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) 
 return 0`;
 
 /**
- * Applies all writes, or none when a newer owner came: 1 or 0.
+ * Applies all writes, or none when a newer owner came or the fence is gone: 1, 0 or -1.
  * KEYS fence, then one table for each write. ARGV fence, then for each write: 1 (put) or 0 (remove), key, value; 3 and 2
  * where the table also keeps the order of its keys, under its own key and `:order` (same hash tag, so same slot).
  */
 export const COMMIT = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+local fence = redis.call('GET', KEYS[1])
+if not fence then return -1 end
+if fence ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do
   local at = 3 * i - 4
   local op = ARGV[at]

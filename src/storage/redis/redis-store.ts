@@ -16,6 +16,7 @@ import {
   type KeyValueStore,
   RANGED_TABLES,
   type RangedTable,
+  STORE_CLOSED,
   storeClosed,
   storeUnavailable,
   type TableName,
@@ -57,6 +58,7 @@ export class RedisStore implements KeyValueStore {
   readonly #lock: DirectoryLock | undefined;
   #cancelRenewal: CancelTimer = () => undefined;
   #closing: Promise<void> | undefined;
+  #lossProblem: string | null = null;
 
   private constructor(redis: Redis, clock: Clock, held: { readonly lease: Lease; readonly lock?: DirectoryLock }) {
     this.#redis = redis;
@@ -101,6 +103,11 @@ export class RedisStore implements KeyValueStore {
         ? error
         : storeUnavailable(`Redis at ${place}: ${errorText(error)}`, error);
     }
+  }
+
+  get problem(): string | null {
+    if (this.#closing !== undefined) return STORE_CLOSED;
+    return this.#lossProblem ?? (this.#redis.status === 'ready' ? null : 'Redis is not connected; trying again');
   }
 
   async get(table: TableName, key: string): Promise<Uint8Array | undefined> {
@@ -148,10 +155,11 @@ export class RedisStore implements KeyValueStore {
       return [isRanged ? '3' : '1', key, Buffer.from(value.buffer, value.byteOffset, value.byteLength)];
     });
     const { fence } = this.#lease;
-    const isStored = await this.#call(() =>
+    const answer = await this.#call(() =>
       this.#redis.eval(COMMIT, keys.length + 1, FENCE_KEY, ...keys, String(fence), ...args),
     );
-    if (isStored !== 1) throw takenOver();
+    this.#lossProblem = lossOf(answer);
+    if (this.#lossProblem !== null) throw new AgentReachError('AR_ERR_STORE_IN_USE', { detail: this.#lossProblem });
   }
 
   close(): Promise<void> {
@@ -191,9 +199,10 @@ export class RedisStore implements KeyValueStore {
   async #renew(): Promise<void> {
     const { token, fence, leaseMs } = this.#lease;
     try {
-      const isOurs = await this.#redis.eval(RENEW, 2, OWNER_KEY, FENCE_KEY, token, String(leaseMs), String(fence));
-      if (isOurs !== 1) {
-        log('error', 'another process has taken the store over; nothing is stored any more', { fence });
+      const answer = await this.#redis.eval(RENEW, 2, OWNER_KEY, FENCE_KEY, token, String(leaseMs), String(fence));
+      this.#lossProblem = lossOf(answer);
+      if (this.#lossProblem !== null) {
+        log('error', 'nothing is stored any more', { fence, reason: this.#lossProblem });
         return;
       }
     } catch (error) {
@@ -203,10 +212,12 @@ export class RedisStore implements KeyValueStore {
   }
 }
 
-function takenOver(): AgentReachError {
-  return new AgentReachError('AR_ERR_STORE_IN_USE', {
-    detail: 'another process has taken the store over, or Redis lost its data: restart this one to go on',
-  });
+/** What a script's answer says of our ownership; null while it lasts. */
+function lossOf(answer: unknown): string | null {
+  if (answer === 1) return null;
+  return answer === -1
+    ? 'Redis lost its data: restart this one to go on'
+    : 'another process has taken the store over: restart this one to go on';
 }
 
 /** An owner whose time left goes up is alive; one whose time left runs down was killed. */
