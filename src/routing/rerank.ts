@@ -13,7 +13,14 @@ export interface ScoredCandidate extends Candidate {
 export function rerank(candidates: readonly Candidate[], context: SelectionContext): ScoredCandidate[] {
   const weighted = weightedFactors(context);
   return candidates
-    .map((candidate) => ({ ...candidate, score: scoreOf(candidate, context, weighted) }))
+    .map((candidate) => ({
+      capability: candidate.capability,
+      relevance: candidate.relevance,
+      agent: candidate.agent,
+      load: candidate.load,
+      freeSlots: candidate.freeSlots,
+      score: scoreOf(candidate, context, weighted),
+    }))
     .sort(
       (a, b) =>
         b.score - a.score ||

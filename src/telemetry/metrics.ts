@@ -18,6 +18,7 @@ import {
 } from './attributes.ts';
 import type { DriftFigures, DriftWindow } from './drift.ts';
 import { measureRules, type RuleCounts } from './rule-metrics.ts';
+import { TallyHistogram } from './tally-histogram.ts';
 
 /** Numbers that are read when somebody scrapes, from the objects that own them. */
 export interface MetricCollectors {
@@ -78,13 +79,13 @@ type Stop = () => void;
 
 function countRequests(registry: Registry): Stop {
   const registers = [registry];
-  const requests = new Counter({
+  const requests = tallyCounter({
     name: METRIC.httpRequests,
     help: 'Answered HTTP requests; the route is the pattern.',
     labelNames: ['method', 'route', 'status'],
     registers,
   });
-  const duration = new Histogram({
+  const duration = new TallyHistogram({
     name: METRIC.httpDuration,
     help: 'Time from the request to its answer.',
     labelNames: ['method', 'route'],
@@ -93,14 +94,39 @@ function countRequests(registry: Registry): Stop {
   });
   return subscribe('http.request', ({ method, route, status, durationMs }) => {
     const label = boundedLabel(method, HTTP_METHODS);
-    requests.inc({ method: label, route, status });
-    duration.observe({ method: label, route }, durationMs / 1_000);
+    const series = `${label} ${route}`;
+    requests(`${series} ${status}`, () => ({ method: label, route, status: String(status) }));
+    duration.tally(series, { method: label, route }, durationMs / 1_000);
   });
+}
+
+/** A counter for the hot path: counts under a ready-made key, and tells prom-client when somebody scrapes. */
+function tallyCounter(options: {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: string[];
+  readonly registers: Registry[];
+}): (key: string, labels: () => Record<string, string>) => void {
+  const tallies = new Map<string, { readonly labels: Record<string, string>; count: number }>();
+  new Counter({
+    ...options,
+    collect() {
+      for (const tally of tallies.values()) {
+        this.inc(tally.labels, tally.count);
+        tally.count = 0;
+      }
+    },
+  });
+  return (key, labels) => {
+    const tally = tallies.get(key);
+    if (tally === undefined) tallies.set(key, { labels: labels(), count: 1 });
+    else tally.count++;
+  };
 }
 
 function countRoutes(registry: Registry): Stop {
   const registers = [registry];
-  const decisions = new Counter({
+  const decisions = tallyCounter({
     name: METRIC.decisions,
     help: 'Decisions by kind, reason and what matched.',
     labelNames: ['decision', 'reason', 'matched_by'],
@@ -108,14 +134,14 @@ function countRoutes(registry: Registry): Stop {
   });
   const decided = new Counter({ name: METRIC.decided, help: 'Intents decided.', registers });
   const routed = new Counter({ name: METRIC.routed, help: 'Intents that got an agent.', registers });
-  const cache = new Counter({
+  const cache = tallyCounter({
     name: METRIC.cacheOutcomes,
     help: 'What the cache of meanings did.',
     labelNames: ['outcome'],
     registers,
   });
   const degraded = new Counter({ name: METRIC.degradedRoutes, help: 'Intents decided without the model.', registers });
-  const stages = new Histogram({
+  const stages = new TallyHistogram({
     name: METRIC.stageDuration,
     help: 'Time of each stage of a route, and of the whole.',
     labelNames: ['stage'],
@@ -124,20 +150,20 @@ function countRoutes(registry: Registry): Stop {
   });
   const shares = measureShares(registry);
   return subscribe('route.decided', (event) => {
-    decisions.inc({
-      decision: event.decision,
-      reason: event.reason ?? 'none',
-      matched_by: event.matchedBy ?? 'none',
-    });
+    const { decision } = event;
+    const reason = event.reason ?? 'none';
+    const matchedBy = event.matchedBy ?? 'none';
+    decisions(`${decision} ${reason} ${matchedBy}`, () => ({ decision, reason, matched_by: matchedBy }));
     decided.inc();
     if (event.decision === 'route') routed.inc();
-    cache.inc({ outcome: event.cache });
+    cache(event.cache, () => ({ outcome: event.cache }));
     if (event.degraded) degraded.inc();
-    for (const [stage, durationMs] of Object.entries(event.stages)) {
+    for (const name in event.stages) {
+      const stage = boundedLabel(name, ROUTE_STAGES);
       // `total` is taken from its own field, so that it is there and counted once whatever the stages say.
-      if (stage !== 'total') stages.observe({ stage: boundedLabel(stage, ROUTE_STAGES) }, durationMs / 1_000);
+      if (stage !== 'total') stages.tally(stage, { stage }, (event.stages[name] ?? 0) / 1_000);
     }
-    stages.observe({ stage: 'total' }, event.totalMs / 1_000);
+    stages.tally('total', { stage: 'total' }, event.totalMs / 1_000);
     shares(event.decision);
   });
 }
