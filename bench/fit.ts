@@ -57,7 +57,12 @@ function fitAndTell(regime: EvidenceRegime): RegimeWeights {
 
 const weights: RelevanceWeights = {
   fingerprint: model.fingerprint,
-  regimes: { texts: fitAndTell('texts'), phrases: fitAndTell('phrases'), head: fitAndTell('head') },
+  regimes: {
+    names: fitAndTell('names'),
+    texts: fitAndTell('texts'),
+    phrases: fitAndTell('phrases'),
+    head: fitAndTell('head'),
+  },
 };
 const path = join(resolveModelsPath(), model.folder, RELEVANCE_FILE);
 writeFileSync(path, `${JSON.stringify(weights, null, 2)}\n`);

@@ -80,13 +80,48 @@ export function fitRegime(trials: readonly FieldTrial[]): FittedRegime {
   const questions = trials.flatMap(({ field, isRight }, at) =>
     isRight.includes(true) ? [{ rows: field.rows, isRight, weight: (weights[at] ?? 0) * trials.length }] : [],
   );
-  const ranking = fitConditional(questions, RANKING_FEATURES.length);
+  const ranking = softenWords(fitConditional(questions, RANKING_FEATURES.length), trials);
   const rows = trials.map((trial, at) => {
     const { features, isTrue } = leaderOf(trial, ranking);
     // The fit adds the constant itself, as the last one.
     return { features: features.slice(0, -1), isTrue, weight: weights[at] ?? 0 };
   });
   return { ranking, trust: fitTrust(rows) };
+}
+
+/** Tried in this order; the words keep as much of their weight as every set bears. */
+const WORD_SHARES = [1, 0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1];
+const WORD_FEATURES: readonly string[] = ['lexical', 'coverage'];
+
+/**
+ * Sets differ in what words are worth, and the mean of all can leave one worse off than by cosine alone: the weight
+ * of the words falls until no set is (or the worst-off is best off). Where phrases are known no set was.
+ */
+function softenWords(ranking: readonly number[], trials: readonly FieldTrial[]): readonly number[] {
+  if (trials.some(({ field }) => field.regime === 'phrases' || field.regime === 'head')) return ranking;
+  const softened = WORD_SHARES.map((share) => {
+    const weights = ranking.map((weight, at) =>
+      WORD_FEATURES.includes(RANKING_FEATURES[at] ?? '') ? share * weight : weight,
+    );
+    return { weights, worst: worstGain(weights, trials) };
+  });
+  const bearable = softened.find(({ worst }) => worst >= 0);
+  return (bearable ?? softened.reduce((best, one) => (one.worst > best.worst ? one : best))).weights;
+}
+
+/** Over the sets: questions right by these weights less those right by cosine alone, of the served. */
+function worstGain(ranking: readonly number[], trials: readonly FieldTrial[]): number {
+  const gains = new Map<string, { gain: number; served: number }>();
+  for (const trial of trials.filter(({ isServed }) => isServed)) {
+    const set = trial.cell.replace(/ \d+$/, '');
+    const one = gains.get(set) ?? { gain: 0, served: 0 };
+    const cosines = trial.field.rows.map((row) => row[0] ?? 0);
+    const isNearestRight = trial.isRight[cosines.indexOf(Math.max(...cosines))] === true;
+    one.gain += Number(leaderOf(trial, ranking).isTrue) - Number(isNearestRight);
+    one.served += 1;
+    gains.set(set, one);
+  }
+  return Math.min(...[...gains.values()].map(({ gain, served }) => gain / served));
 }
 
 /** Features that would speak against their own evidence are left out, but for the number of competitors. */

@@ -70,6 +70,8 @@ export function trainingSets(folder: string, metatoolTools: string, perSet: numb
     toolSet('toolalpaca', read('toolalpaca_tools'), read('toolalpaca_queries'), [5, 20, 70]),
     toolSet('mcpm', read('mcpm_registry_tools'), read('mcpm_registry_queries'), [5, 20, 100, 280]),
     metatool,
+    bare(metatool),
+    bare(toolSet('seal_tools', read('seal_tools_tools'), read('seal_tools_queries'), [20, 100])),
     ...[4, 8].map((phrases) => withPhrases(metatool, phrases, [20, 100])),
     ...lobe,
     ...lobe.slice(0, 1).map((set) => withPhrases(set, 4, [20, 100])),
@@ -147,6 +149,12 @@ export function toolSet(
 ): RoutingSet {
   const capabilities = tools.map((row) => capability(text(row, 'id'), text(row, 'name'), text(row, 'description')));
   return { name, languages: 'en>en', capabilities, queries: toolQueries(queries), sizes };
+}
+
+/** Names alone, as many registries begin. */
+function bare(set: RoutingSet): RoutingSet {
+  const capabilities = set.capabilities.map((one) => ({ ...one, descriptions: [] }));
+  return { ...set, name: `${set.name}/bare`, capabilities };
 }
 
 /** The first queries of each tool become its examples and are not asked; tools with too few are left out. */

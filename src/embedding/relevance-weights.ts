@@ -8,8 +8,8 @@ import { errorText } from '../core/index.ts';
 import type { ModelCalibration } from './calibration.ts';
 import { type ModelRow, resolveModelsPath } from './model-catalog.ts';
 
-/** What is known of the capabilities that an intent could mean: texts alone, phrases too, or a trained head. */
-export type EvidenceRegime = 'texts' | 'phrases' | 'head';
+/** What is known of most capabilities that an intent could mean: a name alone, texts, phrases too, or a trained head. */
+export type EvidenceRegime = 'names' | 'texts' | 'phrases' | 'head';
 
 export interface RegimeWeights {
   /** Evidence of one capability -> log odds of being meant rather than another; by feature name. */
@@ -45,7 +45,7 @@ export function parseRelevanceWeights(value: unknown, fingerprint: string): Rele
   if (found?.fingerprint !== fingerprint) {
     throw new Error(`${RELEVANCE_FILE} was fitted for other weights; run the fit again`);
   }
-  for (const regime of ['texts', 'phrases', 'head'] as const) {
+  for (const regime of ['names', 'texts', 'phrases', 'head'] as const) {
     for (const part of ['ranking', 'trust'] as const) {
       const weights = Object.values(found.regimes?.[regime]?.[part] ?? {});
       if (weights.length === 0 || !weights.every(Number.isFinite)) {

@@ -111,9 +111,11 @@ export function evidenceOf(one: Candidate, sources: FusionSources, query: Float3
   const best = one.similarity ?? Math.max(0, ...similarities.flatMap((value) => value ?? []));
   const nearestOf: Record<'name' | 'description', number | undefined> = { name: undefined, description: undefined };
   const phrases: number[] = [];
+  let descriptionCount = 0;
   for (const [at, { kind }] of one.entry.texts.entries()) {
     const similarity = similarities[at];
     if (similarity === undefined) continue;
+    if (kind === 'description') descriptionCount++;
     if (kind === 'example' || kind === 'alias') phrases.push(similarity);
     else nearestOf[kind] = Math.max(similarity, nearestOf[kind] ?? similarity);
   }
@@ -125,6 +127,7 @@ export function evidenceOf(one: Candidate, sources: FusionSources, query: Float3
     phrase: top[0] ?? best,
     phraseMean: top.length === 0 ? best : top.reduce((sum, value) => sum + value, 0) / top.length,
     phraseCount: phrases.length,
+    descriptionCount,
     lexicalScore: one.lexicalScore,
     coverage: one.coverage,
     headLogit: sources.head?.logit(one.entry.name, query),

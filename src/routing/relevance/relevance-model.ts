@@ -22,6 +22,7 @@ export interface CapabilityEvidence {
   /** Mean over its three nearest examples and aliases. */
   readonly phraseMean: number;
   readonly phraseCount: number;
+  readonly descriptionCount: number;
   /** BM25 score, unbounded, and the share of the intent's words that met. */
   readonly lexicalScore: number;
   readonly coverage: number;
@@ -67,7 +68,9 @@ export function fieldOf(evidence: readonly CapabilityEvidence[]): Field {
   const withPhrases = evidence.filter(({ phraseCount }) => phraseCount > 0).length;
   const logits = evidence.flatMap(({ headLogit }) => (headLogit === undefined ? [] : [headLogit]));
   const isHeaded = logits.length > 0 && logits.length * 2 >= evidence.length;
-  const regime = isHeaded ? 'head' : withPhrases * 2 >= evidence.length && withPhrases > 0 ? 'phrases' : 'texts';
+  const withTexts = evidence.filter((one) => one.phraseCount + one.descriptionCount > 0).length;
+  const isMost = (count: number): boolean => count > 0 && count * 2 >= evidence.length;
+  const regime = isHeaded ? 'head' : isMost(withPhrases) ? 'phrases' : isMost(withTexts) ? 'texts' : 'names';
   const total = logSumExp(logits);
   // A capability that the head has not learnt stands level with the one that it likes best: other evidence decides.
   const unknown = isHeaded ? Math.max(...logits) - total : 0;

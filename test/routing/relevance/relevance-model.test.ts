@@ -11,6 +11,7 @@ const evidence: fc.Arbitrary<CapabilityEvidence> = fc.record({
   phrase: share,
   phraseMean: share,
   phraseCount: fc.integer({ min: 0, max: 32 }),
+  descriptionCount: fc.integer({ min: 0, max: 3 }),
   lexicalScore: fc.double({ min: 0, max: 100, noNaN: true }),
   coverage: share,
   headLogit: fc.option(fc.double({ min: -20, max: 20, noNaN: true }), { nil: undefined }),
@@ -58,7 +59,15 @@ describe.each(MODELS.map(({ id }) => id))('relevance as fitted for %s', (id) => 
 
   it('asks for more evidence among more competitors', async () => {
     const weights = await fittedOf(id);
-    const one = { best: 0.5, name: 0.5, description: 0.5, phrase: 0.5, phraseMean: 0.5, phraseCount: 0 };
+    const one = {
+      best: 0.5,
+      name: 0.5,
+      description: 0.5,
+      phrase: 0.5,
+      phraseMean: 0.5,
+      phraseCount: 0,
+      descriptionCount: 1,
+    };
     const all = [{ ...one, lexicalScore: 2, coverage: 0.5, headLogit: undefined }];
     expect(relevancesOf(weights, all, 400)[0]).toBeLessThan(relevancesOf(weights, all, 8)[0] ?? 0);
   });
@@ -69,11 +78,21 @@ describe.each(MODELS.map(({ id }) => id))('relevance as fitted for %s', (id) => 
 });
 
 describe('fieldOf', () => {
-  const plain = { best: 0, name: 0, description: 0, phrase: 0, phraseMean: 0, lexicalScore: 0, coverage: 0 };
+  const plain = {
+    best: 0,
+    name: 0,
+    description: 0,
+    phrase: 0,
+    phraseMean: 0,
+    lexicalScore: 0,
+    coverage: 0,
+    descriptionCount: 1,
+  };
   const one = (phraseCount: number, headLogit?: number): CapabilityEvidence => ({ ...plain, phraseCount, headLogit });
 
   it('tells what is known of the capabilities', () => {
     expect(fieldOf([one(0), one(0)]).regime).toBe('texts');
+    expect(fieldOf([one(0), one(0)].map((known) => ({ ...known, descriptionCount: 0 }))).regime).toBe('names');
     expect(fieldOf([one(4), one(0)]).regime).toBe('phrases');
     expect(fieldOf([one(4, 1), one(4, 0), one(0)]).regime).toBe('head');
     expect(fieldOf([one(4, 1), one(0), one(0)]).regime).toBe('texts');
