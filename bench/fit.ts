@@ -29,7 +29,7 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string' },
     model: { type: 'string', default: DEFAULT_MODEL_ID },
-    queries: { type: 'string', default: '300' },
+    queries: { type: 'string', default: '200' },
     cache: { type: 'string' },
   },
 });
