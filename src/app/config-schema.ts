@@ -34,9 +34,12 @@ const apiKeySchema = z.strictObject({
   }),
   scopes: z.array(z.string().regex(/^\S{1,64}$/, { message: 'must be 1-64 characters without spaces' })).min(1),
 });
-export type ApiKey = z.infer<typeof apiKeySchema>;
 
-export const logLevelSchema = z.enum(['silent', 'error', 'warn', 'info', 'debug']);
+/** Other tools write LOG_LEVEL=INFO. */
+const logLevelSchema = z.preprocess(
+  (value) => (typeof value === 'string' ? value.toLowerCase() : value),
+  z.enum(['silent', 'error', 'warn', 'info', 'debug']),
+);
 
 const httpSchema = z.strictObject({
   host: z

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
-import { AgentReachError, type ErrorIssue, errorText, nearestName } from '../core/index.ts';
+import { AgentReachError, type ErrorIssue, errorText, nearestName, yamlValue } from '../core/index.ts';
 import {
   CONFIG_KEYS,
   type ConfigKey,
@@ -56,25 +56,18 @@ export function readFileSource(sources: Sources, explicitPath: string | undefine
       cause: error,
     });
   }
-  const document = parseYaml(content, shownPath);
+  const document = parseFile(content, shownPath);
   if (document === null || document === undefined) return;
   flatten(sources, document, '', `file ${shownPath}`);
 }
 
-function parseYaml(content: string, shownPath: string): unknown {
-  const document = parseDocument(content);
-  const first = document.errors[0];
-  if (first !== undefined) {
-    const reason = first.message.split('\n', 1)[0]?.replace(/:$/, '') ?? first.code;
-    throw new AgentReachError('AR_ERR_INVALID_CONFIG', {
-      detail: `${shownPath} is not well-formed YAML: ${reason}`,
-      cause: first,
-    });
-  }
+function parseFile(content: string, shownPath: string): unknown {
+  const isJson = shownPath.endsWith('.json') && content.trim() !== '';
   try {
-    return document.toJS();
+    return isJson ? (JSON.parse(content) as unknown) : yamlValue(parseDocument(content), shownPath);
   } catch (error) {
-    throw new AgentReachError('AR_ERR_INVALID_CONFIG', { detail: `${shownPath}: ${errorText(error)}`, cause: error });
+    const detail = isJson ? `${shownPath} is not well-formed JSON: ${errorText(error)}` : errorText(error);
+    throw new AgentReachError('AR_ERR_INVALID_CONFIG', { detail, cause: error });
   }
 }
 
@@ -129,8 +122,7 @@ export function readEnvironmentSource(sources: Sources, env: NodeJS.ProcessEnv):
 }
 
 function readVariable(sources: Sources, name: string, text: string | undefined, key: ConfigKey | undefined): void {
-  if (key === undefined || !isGiven(text)) return;
-  sources.values.set(key.key, { value: readText(key, text), source: `environment ${name}` });
+  if (key !== undefined && isGiven(text)) readInto(sources, key, { text, source: `environment ${name}` });
 }
 
 /** Flags by key: `{ 'http.port': { flag: '--port', text: '8080' } }`. */
@@ -140,8 +132,20 @@ export function readFlagSource(sources: Sources, flags: ConfigFlags): void {
   for (const [name, { flag, text }] of Object.entries(flags)) {
     const key = findKey(name);
     if (key === undefined) throw new TypeError(`flag ${flag} names no config key: ${name}`);
-    if (text !== undefined) sources.values.set(name, { value: readText(key, text), source: `flag ${flag}` });
+    if (text !== undefined) readInto(sources, key, { text, source: `flag ${flag}` });
   }
+}
+
+function readInto(
+  sources: Sources,
+  key: ConfigKey,
+  { text, source }: { readonly text: string; readonly source: string },
+): void {
+  const value = readText(key, text);
+  // Without the parser's reason, which quotes the text: it may hold hashes of keys.
+  if (key.kind === 'json' && value === text) {
+    sources.issues.push({ path: key.key, message: `is not well-formed JSON (from ${source})` });
+  } else sources.values.set(key.key, { value, source });
 }
 
 /** Text that does not read as the kind stays text, for the schema to refuse with the value as it was given. */

@@ -18,7 +18,7 @@ import {
   type Sources,
 } from './config-sources.ts';
 
-export type { ApiKey, Config, ConfigInput, ConfigValues } from './config-schema.ts';
+export type { Config, ConfigInput, ConfigValues } from './config-schema.ts';
 export type { ConfigFlags } from './config-sources.ts';
 
 export interface ConfigRequest {
@@ -91,9 +91,35 @@ function issueOf(issue: z.core.$ZodIssue, values: ReadonlyMap<string, SourcedVal
   );
   const key = CONFIG_KEYS.find((one) => one.path.every((name, depth) => issue.path[depth] === name));
   const given = key === undefined ? undefined : values.get(key.key);
-  if (key === undefined || given === undefined) return { path, message: issue.message };
+  const rule = ruleOf(issue);
+  if (key === undefined || given === undefined) return { path, message: rule };
   const shown = key.isSecret ? '' : `, got ${shorten(JSON.stringify(given.value) ?? String(given.value))}`;
-  return { path, message: `${issue.message}${shown} (from ${given.source})` };
+  return { path, message: `${rule}${shown} (from ${given.source})` };
+}
+
+const TYPE_RULES: Readonly<Record<string, string>> = {
+  number: 'must be a number',
+  int: 'must be a whole number',
+  boolean: 'must be true or false',
+  string: 'must be text',
+  array: 'must be a list',
+  object: 'must be a section of keys',
+};
+
+/** The schema library's own sentences ("Invalid input: expected number, received string") are for programmers. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_RULES[issue.expected] ?? issue.message;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'too_big':
+      return issue.origin === 'number' || issue.origin === 'int' ? `must be at most ${issue.maximum}` : issue.message;
+    case 'too_small':
+      return issue.origin === 'number' || issue.origin === 'int' ? `must be at least ${issue.minimum}` : issue.message;
+    default:
+      return issue.message;
+  }
 }
 
 const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 77)}...` : text);

@@ -9,7 +9,6 @@ export {
 } from '../routing/index.ts';
 export type { Parts, Substitutes } from './compose.ts';
 export {
-  type ApiKey,
   type Config,
   type ConfigFlags,
   type ConfigInput,

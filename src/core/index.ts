@@ -26,5 +26,7 @@ export { isLoopbackHost } from './loopback.ts';
 export { ManualClock } from './manual-clock.ts';
 export { nearestName } from './nearest-name.ts';
 export { nextTurn } from './next-turn.ts';
+export { PACKAGE_VERSION } from './package-version.ts';
 export { canonicalText, contentHash, hasWords, isWellFormedText } from './text.ts';
 export { spawnWorker } from './worker-thread.ts';
+export { yamlValue } from './yaml-document.ts';

@@ -126,12 +126,12 @@ describe('sources', () => {
 
 describe('refusals', () => {
   it.each([
-    ['a port with a suffix', { PORT: '80x' }, ['http.port', '"80x"', 'environment PORT']],
+    ['a port with a suffix', { PORT: '80x' }, ['http.port: must be a number, got "80x" (from environment PORT)']],
     ['a port in hex', { PORT: '0x50' }, ['http.port', '"0x50"']],
     ['a port with spaces', { PORT: ' 80' }, ['http.port', '" 80"']],
     ['a port as an exponent', { PORT: '1e3' }, ['http.port']],
     ['a broken port', { PORT: '80.5' }, ['http.port', '80.5']],
-    ['a port over the range', { PORT: '65536' }, ['http.port', '65535']],
+    ['a port over the range', { PORT: '65536' }, ['http.port: must be at most 65535']],
     ['a negative port', { PORT: '-1' }, ['http.port']],
     ['a host with a path', { HOST: 'a/b' }, ['http.host']],
     ['another kind of URL', { REDIS_URL: 'http://x' }, ['redis.url', 'redis://']],
@@ -139,7 +139,7 @@ describe('refusals', () => {
     ['a share over 1', { AGENT_REACH_ROUTING_MIN_RELEVANCE: '1.5' }, ['routing.minRelevance', '1.5']],
     ['NaN', { AGENT_REACH_ROUTING_MIN_RELEVANCE: 'NaN' }, ['routing.minRelevance']],
     ['a mistyped variable', { AGENT_REACH_HTTP_PROT: '1' }, ['did you mean "AGENT_REACH_HTTP_PORT"']],
-    ['keys that are not JSON', { AGENT_REACH_AUTH_API_KEYS: 'key' }, ['auth.apiKeys']],
+    ['keys that are not JSON', { AGENT_REACH_AUTH_API_KEYS: '[{' }, ['auth.apiKeys: is not well-formed JSON']],
     ['one strategy twice', { AGENT_REACH_ROUTING_STRATEGIES: 'affinity,affinity' }, ['routing.strategies', 'twice']],
     ['a public host without keys', { HOST: '0.0.0.0' }, ['http.host', '127.0.0.1', 'sha256sum']],
     ['no weight at all', weights('0'), ['routing.weights']],
@@ -155,7 +155,7 @@ describe('refusals', () => {
     ['a mistyped key', 'http: { prot: 1 }', 'did you mean "http.port"'],
     ['a mistyped section', 'htpp: { port: 1 }', 'did you mean "http"'],
     ['a key outside its section', 'port: 1', 'did you mean "http.port"'],
-    ['text for a number', 'http: { port: "80" }', 'expected number'],
+    ['text for a number', 'http: { port: "80" }', 'must be a number'],
     ['a value for a section', 'http: 80', 'must be a section'],
     ['a list for the file', '- 1', 'must be a section'],
     ['a key given twice', 'http: { port: 1 }\nhttp: { port: 2 }', 'not well-formed YAML'],
@@ -167,6 +167,19 @@ describe('refusals', () => {
     expect(error.code).toBe('AR_ERR_INVALID_CONFIG');
     expect(error.message).toContain(part);
     expect(error.message).toContain('agent-reach.yaml');
+  });
+
+  it('calls a broken JSON file JSON', () => {
+    const cwd = folderWith({ 'c.json': '{"http": ' });
+    const error = refusalOf(() => loadConfig({ file: 'c.json', env: {}, cwd }));
+    expect([error.code, error.message]).toEqual([
+      'AR_ERR_INVALID_CONFIG',
+      expect.stringMatching(/^c\.json is not well-formed JSON: /),
+    ]);
+  });
+
+  it('takes a log level in any case', () => {
+    expect(loadConfig({ env: { LOG_LEVEL: 'INFO' }, cwd: root }).log.level).toBe('info');
   });
 
   it('refuses a named file that is not there, or is a folder', () => {

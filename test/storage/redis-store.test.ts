@@ -110,7 +110,7 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     for (let i = 0; i < 100; i++) {
       await expect(store.commit(write)).rejects.toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE' });
     }
-    expect(store.problem).toBe('Redis is not connected; trying again');
+    await expect.poll(() => store.problem).toBe('Redis is not connected; trying again');
     await own.run();
     // The new server knows no fence: its data is not what this process wrote, so nothing may be added to it.
     await expect

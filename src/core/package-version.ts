@@ -1,0 +1,11 @@
+/** The version of this package, read once; `unknown` where the manifest was not shipped along. */
+import { createRequire } from 'node:module';
+
+/** Two steps up from src/core and from dist/core alike. */
+export const PACKAGE_VERSION: string = readVersion();
+
+function readVersion(): string {
+  const manifest: unknown = createRequire(import.meta.url)('../../package.json');
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
+  return 'unknown';
+}
