@@ -4,7 +4,7 @@
  */
 import CliTable from 'cli-table3';
 import pc from 'picocolors';
-import { type AgentReachError, errorText, isAgentReachError } from '../core/index.ts';
+import { AgentReachError, errorText, isAgentReachError } from '../core/index.ts';
 import { printable } from './printable.ts';
 
 export interface Column<Row> {
@@ -105,8 +105,12 @@ export class ConsoleOutput {
     this.#write(process.stdout, lines.map((line) => line.trimEnd()).join('\n'));
   }
 
-  /** `code: text`, then each issue and what was probably meant. */
+  /** `code: text`, then each issue and what was probably meant; with `--json` one value on stdout. */
   error(error: unknown): void {
+    if (this.#isJson) {
+      this.#write(process.stdout, JSON.stringify({ error: errorBody(error) }, null, this.#indent));
+      return;
+    }
     if (!isAgentReachError(error)) {
       this.#write(process.stderr, `${this.#errorColours.red('error')}: ${printable(errorText(error))}`);
       return;
@@ -134,12 +138,31 @@ function cutWidth<Row>(rows: readonly Row[], { cell, maxWidth }: Column<Row>): n
   return rows.some((row) => String(cell(row)).length * 2 > maxWidth) ? maxWidth : null;
 }
 
+/** What a script needs of a failure; an error that is not ours reads as AR_ERR_INTERNAL. */
+export function errorBody(error: unknown): Record<string, unknown> {
+  const known = isAgentReachError(error)
+    ? error
+    : new AgentReachError('AR_ERR_INTERNAL', { detail: errorText(error), cause: error });
+  const { status, retryable } = known.definition;
+  const { cause } = known;
+  const isFromService = typeof cause === 'object' && cause !== null && 'requestId' in cause;
+  return {
+    code: known.code,
+    status,
+    detail: known.message,
+    retryable,
+    ...(isFromService ? { requestId: cause.requestId } : {}),
+    issues: known.issues,
+    suggestions: known.suggestions,
+  };
+}
+
 export function errorLines(error: AgentReachError): string[] {
   const [first = '', ...rest] = error.message.split('\n');
   const lines = [`${error.code}: ${printable(first)}`, ...rest.map((line) => `  ${printable(line)}`)];
   for (const { path, message } of error.issues) {
     const text = path === '' ? message : `${path}: ${message}`;
-    if (!error.message.includes(text)) lines.push(`  ${printable(text)}`);
+    if (!error.message.includes(message)) lines.push(`  ${printable(text)}`);
   }
   if (error.suggestions.length > 0) lines.push(`  did you mean: ${printable(error.suggestions.join(', '))}`);
   return lines;

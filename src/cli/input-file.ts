@@ -1,6 +1,6 @@
 /** Reads a JSON or YAML file (`-`: standard input). Whatever is wrong with it is bad input, said in one line. */
 import { readFileSync } from 'node:fs';
-import { AgentReachError, errorText } from '../core/index.ts';
+import { AgentReachError, errorText, yamlValue } from '../core/index.ts';
 
 const MAX_FILE_BYTES = 268_435_456;
 
@@ -41,16 +41,10 @@ export async function readInputFile(path: string): Promise<unknown> {
     if (path.endsWith('.json')) throw badFile(`${path} is not well-formed JSON: ${errorText(error)}`, error);
   }
   const { parseDocument } = await import('yaml');
-  const document = parseDocument(content);
-  const first = document.errors[0];
-  if (first !== undefined) {
-    const reason = first.message.split('\n', 1)[0]?.replace(/:$/, '') ?? first.code;
-    throw badFile(`${path} is not well-formed YAML: ${reason}`, first);
-  }
   try {
-    return document.toJS();
+    return yamlValue(parseDocument(content), path);
   } catch (error) {
-    throw badFile(`${path}: ${errorText(error)}`, error);
+    throw badFile(errorText(error), error);
   }
 }
 

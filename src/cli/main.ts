@@ -19,7 +19,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addVersionCommand } from './commands/version.ts';
 import { ConsoleOutput } from './console-output.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
-import { createProgram } from './program.ts';
+import { addHelpCommand, createProgram, silenceUsage, usageError } from './program.ts';
 
 // `agent-reach ... | head` closes the pipe early; commander writes help and version before any output is made.
 for (const stream of [process.stdout, process.stderr]) {
@@ -27,6 +27,10 @@ for (const stream of [process.stdout, process.stderr]) {
     if (error.code !== 'EPIPE') throw error;
   });
 }
+
+// Looked for here, since a command line that cannot be read has no options yet.
+const words = process.argv.slice(2);
+const isJson = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json');
 
 const program = createProgram();
 addServeCommand(program);
@@ -42,15 +46,20 @@ addEvalCommand(program);
 addLintCommand(program);
 addConfigCommand(program);
 addVersionCommand(program);
+addHelpCommand(program);
+
+const output = new ConsoleOutput({ isJson });
+if (isJson) silenceUsage(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    // Commander has written its text by now; asked-for help is no error.
+    // Commander has written its text by now, unless told not to; asked-for help is no error.
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
+    if (isJson && error.exitCode !== 0) output.error(usageError(error));
   } else {
-    new ConsoleOutput({ isJson: false }).error(error);
+    output.error(error);
     process.exitCode = exitCodeOf(error);
   }
 }

@@ -1,5 +1,6 @@
 /** The root command: options that every command takes, help, and what a command is handed. */
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, type CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { AgentReachError, nearestName } from '../core/index.ts';
 import { DEFAULT_BASE_URL, ReachClient } from '../sdk/index.ts';
 import { ConsoleOutput } from './console-output.ts';
 import { EXIT, type ExitCode, exitCodeHelp } from './exit-codes.ts';
@@ -48,6 +49,7 @@ export function createProgram() {
     .description('Says in milliseconds which live agent can best do what is asked, in Chinese or English.')
     .exitOverride()
     .showSuggestionAfterError()
+    .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .addOption(new Option('--url <url>', 'address of the service').env('AGENT_REACH_URL').default(DEFAULT_BASE_URL))
     .addOption(new Option('--api-key <key>', 'API key, where the service asks for one').env('AGENT_REACH_API_KEY'))
@@ -63,6 +65,52 @@ export function createProgram() {
 export type Program = ReturnType<typeof createProgram>;
 /** A command that holds others, such as `rules`. */
 export type CommandGroup = Command<[], Record<never, never>, ReturnType<Program['opts']>>;
+
+/** What commander needs to know of commands here, whatever their types. */
+interface AnyCommand {
+  readonly commands: readonly AnyCommand[];
+  name(): string;
+  help(): never;
+  error(message: string, options?: { readonly code: string }): never;
+}
+
+function refuseCommand(group: AnyCommand, word: string): never {
+  const near = nearestName(
+    word,
+    group.commands.map((one) => one.name()),
+  );
+  group.error(`error: unknown command '${word}'${near === undefined ? '' : `\n(Did you mean ${near}?)`}`, {
+    code: 'commander.unknownCommand',
+  });
+}
+
+/** To be called once the commands are there: commander hands a word that names none to the default, `list`. */
+export function refuseUnknownCommands(group: CommandGroup): void {
+  const list = group.commands.find((one) => one.name() === 'list');
+  list?.allowExcessArguments();
+  group.hook('preAction', (_group, action) => {
+    const [word] = action.args;
+    if (action.name() !== 'list' || action.parent?.name() !== group.name() || word === undefined) return;
+    if (group.args[0] === 'list') group.error(`error: list takes no argument, but got '${word}'`);
+    refuseCommand(group, word);
+  });
+}
+
+/** In place of commander's own, which answers an unknown name with the help of the program and no word on it. */
+export function addHelpCommand(program: Program): void {
+  program
+    .command('help')
+    .description('show what a command does and takes')
+    .argument('[command...]')
+    .action((words) => {
+      let found: AnyCommand = program;
+      for (const word of words) {
+        const next: AnyCommand | undefined = found.commands.find((one) => one.name() === word);
+        found = next ?? refuseCommand(found, word);
+      }
+      found.help();
+    });
+}
 
 /** Runs the body of a command with its output and client; the body's number is the exit code. */
 export async function runCommand(
@@ -80,3 +128,17 @@ export async function runCommand(
 
 /** An environment variable that is there but empty names nothing. */
 const givenText = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+
+/** For `--json`: usage errors are told on stdout, as every other failure. */
+export function silenceUsage(command: {
+  configureOutput(output: object): unknown;
+  readonly commands: readonly object[];
+}): void {
+  command.configureOutput({ writeErr: () => {}, outputError: () => {} });
+  for (const one of command.commands) silenceUsage(one as typeof command);
+}
+
+export function usageError(error: CommanderError): AgentReachError {
+  const detail = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  return new AgentReachError('AR_ERR_INVALID_REQUEST', { detail, cause: error });
+}

@@ -1,5 +1,6 @@
 /** Flags of `serve` and `config`: both read the same configuration, so that one shows what the other would do. */
 import type { Config, ConfigFlags } from '../app/index.ts';
+import type { CommandGroup } from './program.ts';
 
 export interface ServiceFlags {
   readonly config?: string | undefined;
@@ -9,13 +10,14 @@ export interface ServiceFlags {
   readonly logLevel?: string | undefined;
 }
 
-export const FLAG_TEXTS = {
-  config: 'YAML or JSON (default: AGENT_REACH_CONFIG, else ./agent-reach.yaml when it is there)',
-  host: 'where to listen (default: 127.0.0.1)',
-  port: 'TCP port, 0 takes a free one (default: 7420)',
-  dataDir: 'store and index versions (default: ./data)',
-  logLevel: 'silent, error, warn, info or debug (default: info)',
-} as const;
+export function addServiceFlags(command: CommandGroup) {
+  return command
+    .option('--config <file>', 'YAML or JSON (default: AGENT_REACH_CONFIG, else ./agent-reach.yaml when it is there)')
+    .option('--host <address>', 'where to listen (default: 127.0.0.1)')
+    .option('--port <port>', 'TCP port, 0 takes a free one (default: 7420)')
+    .option('--data-dir <folder>', 'store and index versions (default: ./data)')
+    .option('--log-level <level>', 'silent, error, warn, info or debug (default: info)');
+}
 
 /** Values stay text here: the schema of the service reads and refuses them. */
 export async function configOf(flags: ServiceFlags): Promise<Config> {

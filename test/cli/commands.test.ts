@@ -41,6 +41,9 @@ beforeAll(async () => {
     'POST /v1/route': ({ body }) => {
       const intent = isObject(body) ? body.intent : undefined;
       if (intent === 'nothing') return json(noMatch);
+      if (isObject(body) && body.capability === 'weather.qury.city') {
+        return json({ ...noMatch, reason: 'unknown_capability', alternatives: [] });
+      }
       if (intent === 'busy') return json(queue);
       if (intent === '🙂') return problem('AR_ERR_INVALID_INTENT', 400, 'the intent holds no words');
       return json(isObject(body) && body.explain === true ? explained : routeReplyOf());
@@ -70,9 +73,14 @@ beforeAll(async () => {
       if (agentId === 'bad')
         return problem('AR_ERR_INVALID_CAPABILITY', 400, 'the name breaks the grammar', { issues });
       if (agentId === 'known') return json(registered(agentId, 2));
-      return json(registered(agentId), 201);
+      const group = /^warned-(\d+)-/.exec(agentId)?.[1];
+      if (group === undefined) return json(registered(agentId), 201);
+      const warning = { code: 'near_duplicate_name', capability: `w.r.c${group}`, message: `as ${agentId}` };
+      return json({ ...registered(agentId), warnings: [warning] }, 201);
     },
     'GET /v1/capabilities': () => json({ items: [capability], nextCursor: null }),
+    'GET /v1/capabilities/weather.qury.city': () =>
+      problem('AR_ERR_CAPABILITY_NOT_FOUND', 404, 'none', { suggestions: ['weather.query.city'] }),
     'GET /v1/capabilities/weather.query.city': () => json(capability),
     'PATCH /v1/capabilities/weather.query.city': ({ body }) => json({ ...capability, ...(isObject(body) ? body : {}) }),
     'GET /v1/rules': () => json(ruleList),
@@ -128,13 +136,16 @@ describe('route', () => {
   });
 
   it('sends each flag as its field', async () => {
-    const flags = '--capability a.b.c --namespace team --tag tier=gold --tag k=a=b --zone hz-1 --exclude a --exclude b';
+    const flags =
+      '--capability a.b.c --namespace team --tag tier=gold --tag k=a=b --zone hz-1 --prefer p --affinity u1 --exclude a --exclude b';
     await run(['route', ...flags.split(' '), '--top-k', '3', '--min-relevance', '0.5', '--strategy', 'capacity_first']);
     expect(service.seen[0]?.body).toEqual({
       capability: 'a.b.c',
       namespace: 'team',
       tags: { tier: 'gold', k: 'a=b' },
       zone: 'hz-1',
+      preferredAgentId: 'p',
+      affinityKey: 'u1',
       exclude: ['a', 'b'],
       topK: 3,
       minRelevance: 0.5,
@@ -159,9 +170,15 @@ describe('route', () => {
   });
 
   it('refuses an intent without words as bad input', async () => {
-    const { code, out, err } = await run(['route', '🙂', '--json']);
+    const { code, out, err } = await run(['route', '🙂']);
     expect([code, out]).toEqual([2, '']);
     expect(err).toBe('AR_ERR_INVALID_INTENT: the intent holds no words\n');
+  });
+
+  it('says what an unknown capability probably should have been', async () => {
+    const { code, out } = await run(['route', '--capability', 'weather.qury.city']);
+    expect(code).toBe(4);
+    expect(out).toMatch(/no_match \(unknown_capability\)[\s\S]*did you mean: weather\.query\.city\n$/);
   });
 });
 
@@ -258,6 +275,14 @@ describe('register', () => {
     expect(out).toBe('registered 60 of 60 (60 new), 0 failed\n');
     expect(service.seen).toHaveLength(60);
     expect(mostInFlight).toBeLessThanOrEqual(4);
+  });
+
+  it('groups warnings, shows ten groups and ends with the summary', async () => {
+    const list = Array.from({ length: 24 }, (_, at) => registration(`warned-${at % 12}-${at}`));
+    const { code, out } = await run(['register', fileWith('warned.json', JSON.stringify(list))]);
+    expect(code).toBe(0);
+    expect(out.match(/near_duplicate_name +w\.r\.c\d+ +2 +as warned-/g)).toHaveLength(10);
+    expect(out).toMatch(/\nand 2 more \(--json shows all\)\n\nregistered 24 of 24 \(24 new\), 0 failed\n$/);
   });
 
   it('takes one registration, and one in the older spelling', async () => {

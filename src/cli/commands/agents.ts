@@ -4,7 +4,7 @@ import type { AgentState, AgentView } from '../../contract/index.ts';
 import type { AgentQuery } from '../../sdk/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
 import { printable, shownList, shownNumber } from '../printable.ts';
-import { type Program, runCommand, wholeNumber } from '../program.ts';
+import { type Program, refuseUnknownCommands, runCommand, wholeNumber } from '../program.ts';
 
 /** A copy of the contract's enum: loading the schemas would double the start-up time. A test holds them together. */
 export const AGENT_STATES = ['online', 'suspect', 'busy', 'draining', 'ejected', 'cordoned', 'offline'] as const;
@@ -58,6 +58,7 @@ export function addAgentsCommand(program: Program): void {
         return undefined;
       }),
     );
+  refuseUnknownCommands(agents);
 }
 
 interface ListOptions {

@@ -3,7 +3,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { CapabilityUpdate, CapabilityView } from '../../contract/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
 import { shownList } from '../printable.ts';
-import { type GlobalOptions, type Program, runCommand } from '../program.ts';
+import { type GlobalOptions, type Program, refuseUnknownCommands, runCommand } from '../program.ts';
 
 /** A copy of the contract's enum, as in agents.ts. */
 export const CAPABILITY_STATUSES = ['active', 'proposed', 'deprecated'] as const;
@@ -58,6 +58,7 @@ export function addCapabilitiesCommand(program: Program): void {
       const options = command.optsWithGlobals();
       return update(options, name, { status: 'deprecated', replacedBy: options.use });
     });
+  refuseUnknownCommands(capabilities);
 }
 
 type UpdateOptions = GlobalOptions & { readonly namespace?: string | undefined };

@@ -2,7 +2,7 @@
 import type { GoldenLine, GoldenLineInput } from '../../contract/index.ts';
 import { AgentReachError } from '../../core/index.ts';
 import { isObject, readLines, readObjects } from '../input-file.ts';
-import { type CommandGroup, runCommand } from '../program.ts';
+import { type CommandGroup, refuseUnknownCommands, runCommand } from '../program.ts';
 
 /** What stands for "nothing may be answered" on the command line. */
 const NO_MATCH = 'no_match';
@@ -68,6 +68,7 @@ export function addGoldenCommands(index: CommandGroup): void {
     );
 
   addFileCommands(golden);
+  refuseUnknownCommands(golden);
 }
 
 function addFileCommands(golden: CommandGroup): void {

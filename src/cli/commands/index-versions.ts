@@ -3,7 +3,7 @@ import type { IndexDiff, IndexVersion, IndexVersionList, RebuildProgress, Verify
 import type { ConsoleOutput } from '../console-output.ts';
 import { EXIT } from '../exit-codes.ts';
 import { shownNumber } from '../printable.ts';
-import { type CommandGroup, type Program, runCommand } from '../program.ts';
+import { type CommandGroup, type Program, refuseUnknownCommands, runCommand } from '../program.ts';
 import { openProgressBar } from '../progress-bar.ts';
 import { addGoldenCommands } from './golden.ts';
 
@@ -51,6 +51,7 @@ export function addIndexCommand(program: Program): void {
 
   addVersionCommands(index);
   addGoldenCommands(index);
+  refuseUnknownCommands(index);
 }
 
 function addVersionCommands(index: CommandGroup): void {

@@ -115,19 +115,49 @@ function failureOf(index: number, registration: Record<string, unknown>, error: 
   };
 }
 
+/** Of groups of warnings: a large file that repeats one mistake must not scroll everything else away. */
+const SHOWN_GROUPS = 10;
+
+interface WarningGroup {
+  readonly code: string;
+  readonly capability: string;
+  readonly count: number;
+  /** Of the first agent. */
+  readonly message: string;
+}
+
+function groupsOf(registered: readonly RegistrationReply[]): WarningGroup[] {
+  const groups = new Map<string, WarningGroup>();
+  for (const { code, capability = '-', message } of registered.flatMap(({ warnings }) => warnings)) {
+    const key = `${code} ${capability}`;
+    const group = groups.get(key) ?? { code, capability, count: 0, message };
+    groups.set(key, { ...group, count: group.count + 1 });
+  }
+  return [...groups.values()].sort((left, right) => right.count - left.count);
+}
+
 function showOutcome(output: ConsoleOutput, { registered, failed }: Outcome): void {
+  showWarnings(output, groupsOf(registered));
+  showFailed(output, failed);
   const total = registered.length + failed.length;
   const fresh = registered.filter(({ incarnation }) => incarnation === 1).length;
   output.line(`registered ${registered.length} of ${total} (${fresh} new), ${failed.length} failed`);
-  const warnings = registered.flatMap(({ agentId, warnings: list }) => list.map((one) => ({ agentId, ...one })));
-  if (warnings.length > 0) {
-    output.heading('Warnings');
-    output.table(warnings, [
-      { head: 'AGENT', cell: ({ agentId }) => agentId },
-      { head: 'CODE', cell: ({ code }) => code },
-      { head: 'MESSAGE', cell: ({ message }) => message },
-    ]);
-  }
+}
+
+function showWarnings(output: ConsoleOutput, groups: readonly WarningGroup[]): void {
+  if (groups.length === 0) return;
+  output.heading('Warnings');
+  output.table(groups.slice(0, SHOWN_GROUPS), [
+    { head: 'CODE', cell: ({ code }) => code },
+    { head: 'CAPABILITY', cell: ({ capability }) => capability },
+    { head: 'COUNT', cell: ({ count }) => count, align: 'right' },
+    { head: 'FIRST MESSAGE', cell: ({ message }) => message },
+  ]);
+  if (groups.length > SHOWN_GROUPS) output.line(`and ${groups.length - SHOWN_GROUPS} more (--json shows all)`);
+  output.line();
+}
+
+function showFailed(output: ConsoleOutput, failed: readonly Failure[]): void {
   if (failed.length === 0) return;
   output.heading('Failed');
   output.table(failed, [
@@ -136,9 +166,12 @@ function showOutcome(output: ConsoleOutput, { registered, failed }: Outcome): vo
     { head: 'CODE', cell: ({ code }) => code },
     { head: 'DETAIL', cell: detailOf },
   ]);
+  output.line();
 }
 
 function detailOf({ detail, issues }: Failure): string {
-  const more = issues.map(({ path, message }) => `${path}: ${message}`).filter((text) => !detail.includes(text));
+  const more = issues
+    .filter(({ message }) => !detail.includes(message))
+    .map(({ path, message }) => `${path}: ${message}`);
   return more.length === 0 ? detail : `${detail} ${more.join('; ')}`;
 }

@@ -1,8 +1,8 @@
 /** `agent-reach route`: one intent, the decision, and with --explain why. */
 import { Option } from '@commander-js/extra-typings';
 import type { Explain, RouteReply } from '../../contract/index.ts';
-import { AgentReachError } from '../../core/index.ts';
-import type { RouteInput } from '../../sdk/index.ts';
+import { AgentReachError, isAgentReachError } from '../../core/index.ts';
+import type { ReachClient, RouteInput } from '../../sdk/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { shownNumber } from '../printable.ts';
@@ -20,6 +20,8 @@ export function addRouteCommand(program: Program): void {
     .option('--namespace <name>', 'agents of this namespace')
     .option('--tag <key=value>', 'agents with this tag (repeatable)', tagPair)
     .option('--zone <name>', 'the zone of the caller: agents there go first')
+    .option('--prefer <agentId>', 'this agent where it is fit and free')
+    .option('--affinity <key>', 'calls of one key go to one agent while it can take them')
     .option('--exclude <agentId>', 'not this agent (repeatable)', collected)
     .option('--top-k <count>', 'alternatives shown', wholeNumber(1, 50))
     .option('--min-relevance <share>', 'less relevant than this is no match', share)
@@ -30,6 +32,8 @@ export function addRouteCommand(program: Program): void {
       return runCommand(options, async ({ output, client }) => {
         const reply = await client.route(requestOf(intent, options));
         output.answer(reply, () => showReply(output, reply));
+        if (!output.isJson)
+          await showMeant(client, output, { reply, namespace: options.namespace, name: options.capability });
         return exitCodeOfDecision(reply);
       });
     });
@@ -40,6 +44,8 @@ interface RouteOptions {
   readonly namespace?: string | undefined;
   readonly tag?: Record<string, string> | undefined;
   readonly zone?: string | undefined;
+  readonly prefer?: string | undefined;
+  readonly affinity?: string | undefined;
   readonly exclude?: string[] | undefined;
   readonly topK?: number | undefined;
   readonly minRelevance?: number | undefined;
@@ -52,7 +58,20 @@ function requestOf(intent: string | undefined, options: RouteOptions): RouteInpu
   if ((intent === undefined) === (capability === undefined)) {
     throw new AgentReachError('AR_ERR_INVALID_REQUEST', { detail: 'give either an intent or --capability' });
   }
-  return { intent, capability, namespace, tags: options.tag, zone, exclude, topK, minRelevance, strategy, explain };
+  return {
+    intent,
+    capability,
+    namespace,
+    tags: options.tag,
+    zone,
+    preferredAgentId: options.prefer,
+    affinityKey: options.affinity,
+    exclude,
+    topK,
+    minRelevance,
+    strategy,
+    explain,
+  };
 }
 
 function exitCodeOfDecision({ decision }: RouteReply): ExitCode {
@@ -95,6 +114,28 @@ function showReply(output: ConsoleOutput, reply: RouteReply): void {
     ]);
   }
   if (reply.explain !== undefined) showExplain(output, reply.explain);
+}
+
+interface Unmatched {
+  readonly reply: RouteReply;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** For a capability that nobody has: the names that the dictionary would suggest. */
+async function showMeant(
+  client: ReachClient,
+  output: ConsoleOutput,
+  { reply, namespace, name }: Unmatched,
+): Promise<void> {
+  if (name === undefined || reply.reason !== 'unknown_capability' || reply.alternatives.length > 0) return;
+  try {
+    await client.capabilities.get(name, namespace);
+  } catch (error) {
+    // A hint only: the decision is told already.
+    if (!isAgentReachError(error) || error.suggestions.length === 0) return;
+    output.line(`did you mean: ${error.suggestions.join(', ')}`);
+  }
 }
 
 function matchedBy({ matchedBy: by, ruleId }: RouteReply): string | undefined {

@@ -3,7 +3,7 @@ import type { DryRunReply, Rule, RuleHistory, RuleReply } from '../../contract/i
 import type { RuleInput } from '../../sdk/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
 import { readObjects } from '../input-file.ts';
-import { type CommandGroup, type Program, runCommand, wholeNumber } from '../program.ts';
+import { type CommandGroup, type Program, refuseUnknownCommands, runCommand, wholeNumber } from '../program.ts';
 import { addRuleFileCommands } from './rule-files.ts';
 
 export function addRulesCommand(program: Program): void {
@@ -52,6 +52,7 @@ export function addRulesCommand(program: Program): void {
 
   addReadingCommands(rules);
   addRuleFileCommands(rules);
+  refuseUnknownCommands(rules);
 }
 
 function addReadingCommands(rules: CommandGroup): void {

@@ -8,25 +8,19 @@ import { systemClock } from '../../core/index.ts';
 import { ConsoleOutput } from '../console-output.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Program } from '../program.ts';
-import { configOf, FLAG_TEXTS } from '../service-flags.ts';
+import { addServiceFlags, configOf } from '../service-flags.ts';
 
 /** For flushing the store and the index after the last request ended. */
 const FLUSH_MS = 1_500;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export function addServeCommand(program: Program): void {
-  program
-    .command('serve')
-    .description('run the service until it is told to stop')
-    .option('--config <file>', FLAG_TEXTS.config)
-    .option('--host <address>', FLAG_TEXTS.host)
-    .option('--port <port>', FLAG_TEXTS.port)
-    .option('--data-dir <folder>', FLAG_TEXTS.dataDir)
-    .option('--log-level <level>', FLAG_TEXTS.logLevel)
-    .action(async (flags, command) => {
+  addServiceFlags(program.command('serve').description('run the service until it is told to stop')).action(
+    async (flags, command) => {
       const output = new ConsoleOutput({ isJson: command.optsWithGlobals().json === true, isOneLine: true });
       await serve(await configOf(flags), output);
-    });
+    },
+  );
 }
 
 async function serve(config: Config, output: ConsoleOutput): Promise<void> {
