@@ -1,7 +1,7 @@
 import type { Decision, DecisionReason, MatchedBy } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
 import { mayReach, scopesFor } from '../rules/index.ts';
-import { type Gated, gate } from './gate.ts';
+import { type Gated, type GateOptions, gate } from './gate.ts';
 import { isSensitive, type Meaning } from './meaning.ts';
 import type { RecalledCapability } from './recall.ts';
 import type { RoutingOptions } from './routing-options.ts';
@@ -70,7 +70,7 @@ function aimAtRecalled(
   { indexer, options }: AimSources,
 ): Aim {
   if (indexer.space(request.namespace) === undefined) return none('nothing_registered', null, null);
-  const gated: Gated = gate(recalled, { ...options, minRelevance: request.minRelevance ?? options.minRelevance });
+  const gated: Gated = gate(recalled, gateOptionsOf(request, options));
   return {
     capabilities: gated.passed,
     reason: gated.reason,
@@ -78,6 +78,18 @@ function aimAtRecalled(
     ruleId: null,
     ambiguous: gated.ambiguous,
     recalled,
+  };
+}
+
+export function gateOptionsOf(
+  request: { readonly minRelevance?: number | undefined },
+  options: RoutingOptions,
+): GateOptions {
+  return {
+    minRelevance: request.minRelevance ?? options.minRelevance,
+    isStrict: request.minRelevance !== undefined,
+    ambiguityMargin: options.ambiguityMargin,
+    relevanceGate: options.relevanceGate,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Explain } from '../contract/index.ts';
 import type { SelectionContext } from './candidate.ts';
 import type { DroppedAgent } from './eligibility.ts';
-import { type GateOptions, verdictOf } from './gate.ts';
+import { floorOf, type GateOptions, verdictOf } from './gate.ts';
 import type { RecalledCapability } from './recall.ts';
 import { type ScoredCandidate, weightedFactors } from './rerank.ts';
 import { rounded } from './rounding.ts';
@@ -20,6 +20,7 @@ export interface ExplainParts {
 /** Every candidate with each factor's part, and everyone who was dropped with the reason. Built on demand only. */
 export function explain(parts: ExplainParts): Explain {
   const best = parts.recalled[0];
+  const judged = { ...parts.gate, minRelevance: floorOf(parts.recalled, parts.gate) };
   return {
     canonicalText: parts.canonicalText,
     rules: parts.rules,
@@ -29,7 +30,7 @@ export function explain(parts: ExplainParts): Explain {
       similarity: one.similarity === null ? null : rounded(one.similarity),
       lexical: rounded(one.lexicalScore),
       nearestText: one.nearestText,
-      gate: verdictOf(one, best ?? one, parts.gate),
+      gate: verdictOf(one, best ?? one, judged),
     })),
     weights: { ...parts.context.options.weights },
     candidates: parts.ranked.map((candidate) => ({

@@ -1,5 +1,6 @@
 import type { RouteReply } from '../contract/index.ts';
 import { mayReach, type RuleSet, scopesFor } from '../rules/index.ts';
+import { gateOptionsOf } from './decision.ts';
 import { explain } from './explain.ts';
 import { FACTORS } from './factors/factor-catalog.ts';
 import type { RecalledCapability } from './recall.ts';
@@ -103,7 +104,7 @@ function explainOf(decided: DecidedRoute, rules: RuleSet): NonNullable<RouteRepl
     canonicalText: decided.canonical,
     rules: decided.canonical === null ? [] : rules.explain(decided.canonical),
     recalled: decided.aim.recalled.map((one) => (one.sensitive ? shownTo(decided.scopes, one) : one)),
-    gate: { ...context.options, minRelevance: request.minRelevance ?? context.options.minRelevance },
+    gate: gateOptionsOf(request, context.options),
     context,
     ranked: decided.ranked,
     dropped: decided.eligibility.dropped,

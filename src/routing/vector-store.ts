@@ -8,4 +8,9 @@ export interface VectorStore {
   getMany(fingerprint: string, hashes: readonly ContentHash[]): Promise<Map<ContentHash, Float32Array>>;
   /** Durable when resolved. Putting a known hash again changes nothing. */
   putMany(fingerprint: string, vectors: ReadonlyMap<ContentHash, Float32Array>): Promise<void>;
+  /**
+   * Removes what is not kept, of every fingerprint, in slices between which others run; answers how many. What is
+   * asked again and wanted by then stays.
+   */
+  prune(isKept: (fingerprint: string, hash: ContentHash) => boolean): Promise<number>;
 }

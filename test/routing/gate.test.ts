@@ -40,6 +40,21 @@ describe('gate', () => {
     expect(gate([], OPTIONS).reason).toBe('below_min_relevance');
   });
 
+  it('counts together what reads alike, unless the caller set the least relevance', () => {
+    const alike = [0.3, 0.29, 0.28, 0.15, 0.02].map((relevance, i) => recalled(`a.b.c${i}`, relevance));
+    const gated = gate(alike, OPTIONS);
+    expect(gated.passed.map(({ name }) => name)).toEqual(['a.b.c0', 'a.b.c1', 'a.b.c2']);
+    expect(gated).toMatchObject({ reason: null, ambiguous: true });
+    expect(gate(alike, { ...OPTIONS, isStrict: true }).reason).toBe('below_min_relevance');
+    const two = alike.slice(0, 1);
+    expect(gate(two, OPTIONS).reason).toBe('below_min_relevance');
+  });
+
+  it('lifts nothing that is far under the least relevance, however many there are', () => {
+    const nonsense = Array.from({ length: 32 }, (_, i) => recalled(`a.b.c${i}`, 0.1));
+    expect(gate(nonsense, OPTIONS).reason).toBe('below_min_relevance');
+  });
+
   it('never passes a sensitive capability, nor the next best in its place', () => {
     const gated = gate([recalled('account.delete.user', 0.9, true), recalled('account.query.user', 0.88)], OPTIONS);
     expect(gated).toEqual({ passed: [], reason: 'sensitive_requires_rule', ambiguous: false });
