@@ -2,9 +2,8 @@
  * Start and stop, each in its order. Start: store, stored state, HTTP, then ready; a model that cannot load does not
  * stop it. Stop: no new requests, running ones end, then the parts from the outside in, the store last.
  */
-import { createRequire } from 'node:module';
 import type { Readiness } from '../contract/index.ts';
-import { errorText, log } from '../core/index.ts';
+import { errorText, log, PACKAGE_VERSION } from '../core/index.ts';
 import { createHttpApp, type HttpServer, startHttpServer } from '../http/index.ts';
 import { degradedReasonOf } from '../routing/index.ts';
 import { DriftWatch, type MetricCollectors, startLogger, startMetrics } from '../telemetry/index.ts';
@@ -22,12 +21,12 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-export const SERVICE_VERSION: string = readVersion();
+export const SERVICE_VERSION = PACKAGE_VERSION;
 
 /**
  * Resolves when the service is ready, or early (and not ready) when `signal` aborts: somebody wants to stop it
- * while the model loads. Errors: AR_ERR_STORE_*, AR_ERR_INVALID_CONFIG;
- * nothing is left running then.
+ * while the model loads. Errors: AR_ERR_STORE_*, AR_ERR_INVALID_CONFIG; nothing is left
+ * running then.
  */
 export async function startService(
   config: Config,
@@ -148,7 +147,9 @@ function collectorsOf({ config, registry, rules, embedder, vectors, waitingTexts
   };
 }
 
-function readinessOf({ embedder, indexer, vectors, registry, indexStart, index }: Parts, isReady: boolean): Readiness {
+/** A store that cannot be written leaves the service ready: it routes from memory; the check says so. */
+function readinessOf(parts: Parts, isReady: boolean): Readiness {
+  const { store, embedder, indexer, vectors, registry, indexStart, index } = parts;
   const reason = degradedReasonOf(embedder);
   const missing = indexer.missingVectors;
   return {
@@ -156,6 +157,7 @@ function readinessOf({ embedder, indexer, vectors, registry, indexStart, index }
     degraded: reason !== null || indexer.waitingReason !== null,
     checks: {
       service: { ok: isReady, detail: isReady ? 'serving' : 'starting' },
+      store: { ok: store.problem === null, detail: store.problem ?? 'readable and writable' },
       model: { ok: reason === null, detail: reason ?? embedder.info.modelId },
       index: {
         ok: missing === 0,
@@ -184,10 +186,4 @@ function runningService(parts: Parts, server: HttpServer, undo: () => Promise<vo
       return stopped;
     },
   };
-}
-
-function readVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)('../../package.json');
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
-  return 'unknown';
 }
