@@ -30,6 +30,7 @@ import {
   Router,
   type RoutingOptions,
   startIndex,
+  VectorPruner,
 } from '../routing/index.ts';
 import { AuditLog, RuleService } from '../rules/index.ts';
 import {
@@ -117,10 +118,11 @@ async function wire(
   const indexStart = await startIndex(versionStore, holder, expected);
   const vectors = new LayeredIndex(dimensions, indexStart.loaded);
 
+  const vectorStore = new KeyValueVectorStore(store);
   const indexer = new CapabilityIndexer({
     clock,
     embedder,
-    vectorStore: new KeyValueVectorStore(store),
+    vectorStore,
     vectors,
     createLexicalIndex: () => new Bm25Index(),
     nearDuplicateSimilarity: config.index.nearDuplicateSimilarity,
@@ -161,6 +163,7 @@ async function wire(
     answers: { clock, embedder, calibration, rules, options },
     dir: versionsDir,
     store: versionStore,
+    pruner: new VectorPruner({ fingerprint, vectorStore, versions: versionStore, indexer }),
     vectors,
     indexer,
     holder,
@@ -204,6 +207,7 @@ interface IndexParts {
   readonly answers: GoldenAnswerOptions;
   readonly dir: string;
   readonly store: VersionStore;
+  readonly pruner: VectorPruner;
   readonly vectors: LayeredIndex;
   readonly indexer: CapabilityIndexer;
   readonly holder: IndexHolder;

@@ -252,6 +252,11 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
     this.#research();
   }
 
+  /** Whether a capability needs the text, or a registration under way is about to. */
+  needs(hash: ContentHash): boolean {
+    return this.#view.owns(hash) || this.#vectors.has(hash) || this.#textVectors.isPinned(hash);
+  }
+
   /** Forgets vectors that no capability needs and no registration under way is about to need. */
   dropUnowned(): void {
     this.#textVectors.dropOldPins();

@@ -20,6 +20,7 @@ import {
 import { type CandidateCheck, failedCheck } from './candidate-check.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { IndexHolder } from './index-hold.ts';
+import type { VectorPruner } from './vector-pruner.ts';
 
 export interface IndexRebuilderOptions {
   readonly clock: Clock;
@@ -32,6 +33,8 @@ export interface IndexRebuilderOptions {
   /** Why the first version is built, where none could be loaded. */
   readonly firstWhy: 'start' | 'model_change';
   readonly builder: IndexBuilder;
+  /** Removes the vectors that nobody needs any more from the store after each rebuild. */
+  readonly pruner: VectorPruner;
   /** A change of capabilities starts a rebuild after this much quiet ... */
   readonly debounceMs: number;
   /** ... but at the latest this long after the first change. 0 in both: only on command. */
@@ -121,6 +124,7 @@ export class IndexRebuilder {
     await this.#options.builder.stop();
     await this.#running?.catch(() => undefined);
     await this.#alone?.catch(() => undefined);
+    await this.#options.pruner.settled();
   }
 
   async #rebuild(request: RebuildRequest): Promise<IndexVersion> {
@@ -138,6 +142,7 @@ export class IndexRebuilder {
       this.#tell({ phase: 'load', done: 1, total: 1 });
       this.#failures = 0;
       this.#lastFailure = null;
+      this.#options.pruner.start();
       const { id: version, count, embedded, reused, why } = info;
       publish('index.version', { version, count, why, embedded, reused, durationMs: clock.now() - start });
       return wireVersion(info, vectors.versionId);

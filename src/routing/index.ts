@@ -17,4 +17,5 @@ export { Router, type RouterOptions } from './router.ts';
 export { type CanaryOptions, DEFAULT_ROUTING, type RoutingOptions } from './routing-options.ts';
 export type { Caller, GoldenService, IndexService, RoutingService, VerifyRequest } from './routing-service.ts';
 export { STRATEGIES } from './strategies/strategy-catalog.ts';
+export { VectorPruner, type VectorPrunerOptions } from './vector-pruner.ts';
 export type { VectorStore } from './vector-store.ts';

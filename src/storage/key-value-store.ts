@@ -49,12 +49,20 @@ export interface KeyValueStore {
   getMany(table: TableName, keys: readonly string[]): Promise<(Uint8Array | undefined)[]>;
   /** The whole table in ascending order of its keys: for tables that fit in memory. */
   entries(table: TableName): Promise<(readonly [key: string, value: Uint8Array])[]>;
+  /**
+   * Every key that stays in the table throughout, in slices, with turns of the event loop between them; the values are
+   * not read. Commits may run meanwhile.
+   */
+  keys(table: TableName): AsyncIterable<readonly string[]>;
   /** Rows of an ordered table by key, ASCII keys only. */
   range(table: RangedTable, range: KeyRange): Promise<(readonly [key: string, value: Uint8Array])[]>;
   commit(writes: readonly TableWrite[]): Promise<void>;
   /** Waits for commits in flight, then frees the store for another owner. Calling it twice is harmless. */
   close(): Promise<void>;
 }
+
+/** Keys of one slice: removing as many rows takes some milliseconds. */
+export const KEYS_A_SLICE = 1_000;
 
 /** lmdb takes 1978 bytes; every store refuses at the same length, so that data can move between them. */
 const MAX_KEY_BYTES = 1_024;

@@ -41,10 +41,33 @@ export class KeyValueVectorStore implements VectorStore {
     }
     if (writes.length > 0) await this.#store.commit(writes);
   }
+
+  async prune(isKept: (fingerprint: string, hash: ContentHash) => boolean): Promise<number> {
+    let removed = 0;
+    for await (const slice of this.#store.keys('vectors')) {
+      const keys = slice.filter((key) => !isKept(...partsOf(key)));
+      if (keys.length === 0) continue;
+      const rows = await this.#store.getMany('vectors', keys);
+      const unwanted = keys.flatMap((key, i) => (isKept(...partsOf(key)) ? [] : [{ key, value: rows[i] }]));
+      await this.#store.commit(unwanted.map(({ key }) => ({ table: 'vectors', key, value: null })));
+      // Whoever came to need one while it went has found it, and will not put it again.
+      const wanted = unwanted.flatMap(({ key, value }): TableWrite[] =>
+        value !== undefined && isKept(...partsOf(key)) ? [{ table: 'vectors', key, value }] : [],
+      );
+      if (wanted.length > 0) await this.#store.commit(wanted);
+      removed += unwanted.length - wanted.length;
+    }
+    return removed;
+  }
 }
 
 function vectorKey(fingerprint: string, hash: ContentHash): string {
   return `${fingerprint}/${hash}`;
+}
+
+function partsOf(key: string): [fingerprint: string, hash: ContentHash] {
+  const end = key.lastIndexOf('/');
+  return [key.slice(0, end), key.slice(end + 1) as ContentHash];
 }
 
 function encodeVector(vector: Float32Array): Uint8Array {

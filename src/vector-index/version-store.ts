@@ -188,6 +188,12 @@ export class VersionStore {
     return CATALOGUE_FILE in files ? this.#read(id, files, CATALOGUE_FILE) : undefined;
   }
 
+  /** Ids of the vectors of a version. */
+  async idsOf(id: string): Promise<string[]> {
+    const { files } = await this.#trusted(id);
+    return JSON.parse(Buffer.from(await this.#read(id, files, IDS_FILE)).toString('utf8')) as string[];
+  }
+
   /** The newest version that holds. Says which newer ones were refused and why; never throws for a bad version. */
   async loadNewest(
     expected: ExpectedVersion,

@@ -220,6 +220,30 @@ function vectorStoreTests(bench: () => Bench): void {
     expect((await vectors.getMany('model-a', [hash])).get(hash)).toEqual(Float32Array.of(1, 2));
   });
 
+  test('removes what is not kept, of every fingerprint, and says how many', async () => {
+    const { store } = bench();
+    const hashes = Array.from({ length: 2_500 }, (_, i) => contentHash(`text ${i}`));
+    const small = new Map(hashes.map((one, i) => [one, Float32Array.of(i, 1)]));
+    await new KeyValueVectorStore(store).putMany('model-a', small);
+    await new KeyValueVectorStore(store).putMany('model-b', new Map([[hash, vector]]));
+    const kept = new Set(hashes.filter((_, i) => i % 5 === 0));
+    const isKept = (fingerprint: string, one: typeof hash) => fingerprint === 'model-a' && kept.has(one);
+    expect(await new KeyValueVectorStore(store).prune(isKept)).toBe(2_001);
+    const vectors = new KeyValueVectorStore(await bench().restarted());
+    expect([...(await vectors.getMany('model-a', hashes)).keys()]).toEqual([...kept]);
+    expect(await vectors.getMany('model-b', [hash])).toEqual(new Map());
+    expect(await vectors.prune(isKept)).toBe(0);
+  });
+
+  test('keeps a vector that is asked for while it goes', async () => {
+    const vectors = new KeyValueVectorStore(bench().store);
+    await vectors.putMany('model-a', new Map([[hash, vector]]));
+    let asked = 0;
+    expect(await vectors.prune(() => ++asked > 2)).toBe(0);
+    expect(asked).toBe(3);
+    expect((await vectors.getMany('model-a', [hash])).get(hash)).toEqual(vector);
+  });
+
   test('leaves out and reports bytes that are no vector, and lets them be put anew', async () => {
     const { store } = bench();
     const vectors = new KeyValueVectorStore(store);

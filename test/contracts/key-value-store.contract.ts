@@ -47,6 +47,21 @@ export function runKeyValueStoreContract(backend: StoreBackend): void {
       expect(await store.entries('vectors')).toEqual([]);
     });
 
+    test('hands out every key once, in slices, while rows come and go', async () => {
+      const keys = Array.from({ length: 2_300 }, (_, i) => `k${String(i).padStart(5, '0')}`);
+      await store.commit(keys.map((key) => ({ table: 'vectors', key, value: bytes(key) })));
+      const seen: string[] = [];
+      let slices = 0;
+      for await (const slice of store.keys('vectors')) {
+        seen.push(...slice);
+        slices++;
+        await store.commit(slice.map((key) => ({ table: 'vectors', key, value: null })));
+      }
+      expect(seen.sort()).toEqual(keys);
+      expect(slices).toBeGreaterThan(1);
+      expect(await store.entries('vectors')).toEqual([]);
+    });
+
     test('replaces and removes, and takes the removal of what is not there', async () => {
       await store.commit([{ table: 'agents', key: 'a', value: bytes('old') }]);
       await store.commit([

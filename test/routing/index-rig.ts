@@ -17,6 +17,7 @@ import {
   IndexHolder,
   IndexRebuilder,
   startIndex,
+  VectorPruner,
 } from '../../src/routing/index.ts';
 import { RuleService } from '../../src/rules/index.ts';
 import {
@@ -47,10 +48,11 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
   const model = { ...embedder.info, fingerprint: before.fingerprint ?? embedder.info.fingerprint };
   const started = await startIndex(versions, holder, { modelId, dimensions, fingerprint: model.fingerprint });
   const vectors = new LayeredIndex(dimensions, started.loaded);
+  const vectorStore = new KeyValueVectorStore(store);
   const indexer = new CapabilityIndexer({
     clock,
     embedder,
-    vectorStore: new KeyValueVectorStore(store),
+    vectorStore,
     vectors,
     createLexicalIndex: () => new Bm25Index(),
     nearDuplicateSimilarity: 0.93,
@@ -61,6 +63,7 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
   await golden.load();
   const answerer = goldenAnswerer({ clock, embedder, calibration: CALIBRATION, rules, options: () => DEFAULT_ROUTING });
   const check = new CandidateCheck({ indexer, vectors, golden, answerer });
+  const pruner = new VectorPruner({ fingerprint: model.fingerprint, vectorStore, versions, indexer });
   const rebuilder = new IndexRebuilder({
     clock,
     model,
@@ -71,6 +74,7 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
     check,
     firstWhy: started.firstWhy,
     builder: new IndexBuilder({ dir }),
+    pruner,
     debounceMs: 2_000,
     maxWaitMs: 30_000,
     deltaShare: 0.1,
@@ -81,6 +85,8 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
     ...parts,
     kept: store,
     embedder,
+    vectorStore,
+    pruner,
     desk,
     /** What a line of text is taken to mean now. */
     async answer(text: string) {

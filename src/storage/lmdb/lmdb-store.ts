@@ -6,10 +6,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { errorText, isAgentReachError } from '../../core/index.ts';
+import { errorText, isAgentReachError, nextTurn } from '../../core/index.ts';
 import {
   assertStorable,
   byKey,
+  KEYS_A_SLICE,
   type KeyRange,
   type KeyValueStore,
   type RangedTable,
@@ -91,6 +92,20 @@ export class LmdbStore implements KeyValueStore {
       if (found.length !== entryCount) throw storeUnavailable(damaged(table, `${found.length} of ${entryCount} rows`));
       return found.sort(byKey);
     });
+  }
+
+  async *keys(table: TableName): AsyncGenerator<readonly string[], undefined> {
+    let last: string | undefined;
+    for (;;) {
+      // lmdb takes its start in: one more makes up for it. A key that went meanwhile is stepped over all the same.
+      const options = last === undefined ? { limit: KEYS_A_SLICE } : { limit: KEYS_A_SLICE + 1, start: last };
+      const found = this.#read(table, (rows) => [...rows.getKeys(options)]);
+      const slice = found.filter((key) => key !== last);
+      if (slice.length === 0) return undefined;
+      yield slice;
+      last = slice.at(-1);
+      await nextTurn();
+    }
   }
 
   async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {

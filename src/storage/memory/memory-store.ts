@@ -2,9 +2,11 @@
  * A store that lives as long as its object: for tests and for runs that keep nothing. Bytes are copied in and out,
  * so that it forgets and isolates exactly as a store on disk would.
  */
+import { nextTurn } from '../../core/index.ts';
 import {
   assertStorable,
   byKey,
+  KEYS_A_SLICE,
   type KeyRange,
   type KeyValueStore,
   type RangedTable,
@@ -33,6 +35,15 @@ export class MemoryStore implements KeyValueStore {
 
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
     return [...this.#table(table)].map(([key, value]) => [key, new Uint8Array(value)] as const).sort(byKey);
+  }
+
+  async *keys(table: TableName): AsyncGenerator<readonly string[], undefined> {
+    const all = [...this.#table(table).keys()];
+    for (let from = 0; from < all.length; from += KEYS_A_SLICE) {
+      yield all.slice(from, from + KEYS_A_SLICE);
+      await nextTurn();
+    }
+    return undefined;
   }
 
   async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {

@@ -8,10 +8,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { AgentReachError, type CancelTimer, type Clock, errorText, log, systemClock } from '../../core/index.ts';
+import {
+  AgentReachError,
+  type CancelTimer,
+  type Clock,
+  errorText,
+  log,
+  nextTurn,
+  systemClock,
+} from '../../core/index.ts';
 import {
   assertStorable,
   byKey,
+  KEYS_A_SLICE,
   type KeyRange,
   type KeyValueStore,
   RANGED_TABLES,
@@ -129,6 +138,16 @@ export class RedisStore implements KeyValueStore {
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
     const rows = await this.#call(() => this.#redis.hgetallBuffer(tableKey(table)));
     return Object.entries(rows).sort(byKey);
+  }
+
+  async *keys(table: TableName): AsyncGenerator<readonly string[], undefined> {
+    // HSCAN would send every value too; 100,000 keys are 10 MB.
+    const all = await this.#call(() => this.#redis.hkeys(tableKey(table)));
+    for (let from = 0; from < all.length; from += KEYS_A_SLICE) {
+      yield all.slice(from, from + KEYS_A_SLICE);
+      await nextTurn();
+    }
+    return undefined;
   }
 
   async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {

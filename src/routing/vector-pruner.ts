@@ -1,0 +1,66 @@
+import { type ContentHash, errorText, log, nextTurn } from '../core/index.ts';
+import type { VersionStore } from '../vector-index/index.ts';
+import type { CapabilityIndexer } from './capability-indexer.ts';
+import type { VectorStore } from './vector-store.ts';
+
+export interface VectorPrunerOptions {
+  /** Of the model that runs. */
+  readonly fingerprint: string;
+  readonly vectorStore: VectorStore;
+  readonly versions: VersionStore;
+  readonly indexer: CapabilityIndexer;
+}
+
+/**
+ * Keeps the stored vectors from growing with every text that was ever said: those stay that a capability needs, that
+ * a registration under way is about to need, or that a kept index version has, so that a rollback embeds nothing.
+ * Vectors of another model stay for its kept versions alone. One run at a time, beside everything else; a run that
+ * fails is logged, and the next rebuild brings another.
+ */
+export class VectorPruner {
+  readonly #options: VectorPrunerOptions;
+  #running: Promise<void> | undefined;
+
+  constructor(options: VectorPrunerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running ??= this.#prune()
+      .catch((error: unknown) => {
+        log('warn', 'vectors that nobody needs stay until the next rebuild', { reason: errorText(error) });
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  /** Resolves when no run is under way. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async #prune(): Promise<void> {
+    const { fingerprint, vectorStore, indexer } = this.#options;
+    const inVersions = await this.#hashesOfVersions();
+    const removed = await vectorStore.prune((model: string, hash: ContentHash) => {
+      return (model === fingerprint && indexer.needs(hash)) || inVersions.get(model)?.has(hash) === true;
+    });
+    if (removed > 0) log('info', 'vectors that nobody needs were removed', { removed });
+  }
+
+  /** By fingerprint. A version that cannot be read cannot serve either. */
+  async #hashesOfVersions(): Promise<Map<string, Set<string>>> {
+    const { versions } = this.#options;
+    const hashes = new Map<string, Set<string>>();
+    for (const { id, info } of await versions.list()) {
+      if (info === undefined) continue;
+      const ids = await versions.idsOf(id).catch(() => []);
+      const known = hashes.get(info.fingerprint) ?? new Set();
+      for (const hash of ids) known.add(hash);
+      hashes.set(info.fingerprint, known);
+      await nextTurn();
+    }
+    return hashes;
+  }
+}
