@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type DiagnosticEvents, publish } from '../../src/core/index.ts';
+import { INDEX_CHECKS } from '../../src/telemetry/attributes.ts';
 import { type Metrics, type MetricsOptions, startMetrics } from '../../src/telemetry/index.ts';
 
 function start(options: MetricsOptions = {}): Metrics {
@@ -104,6 +105,38 @@ describe('metrics', () => {
     expect(await metrics.text()).not.toContain('v000001');
     expect(await readValue(metrics, 'agent_reach_index_builds_total{outcome="built"}')).toBe(2);
     expect(await readValue(metrics, 'agent_reach_index_builds_total{outcome="failed"}')).toBe(1);
+  });
+
+  it('counts what came to nothing by the check that failed, the known checks from 0 on', async () => {
+    const metrics = start();
+    const failures = 'agent_reach_index_check_failures_total';
+    for (const check of INDEX_CHECKS) expect(await readValue(metrics, `${failures}{check="${check}"}`)).toBe(0);
+    publish('index.failed', { why: 'test', reason: 'worse', check: 'golden', lines: ['a'] });
+    publish('index.failed', { why: 'test', reason: 'worse', check: 'golden', lines: ['a', 'b'] });
+    publish('index.failed', { why: 'test', reason: 'the disk is full' });
+    expect(await readValue(metrics, `${failures}{check="golden"}`)).toBe(2);
+    expect(await readValue(metrics, `${failures}{check="none"}`)).toBe(1);
+  });
+
+  it('counts rollbacks, and shows the golden lines as they were answered last', async () => {
+    const metrics = start();
+    expect(await readValue(metrics, 'agent_reach_index_rollbacks_total')).toBe(0);
+    publish('index.rolled_back', { version: 'v000001', by: 'ops' });
+    publish('index.rolled_back', { version: 'v000002', by: 'ops' });
+    expect(await readValue(metrics, 'agent_reach_index_rollbacks_total')).toBe(2);
+    publish('index.golden', { right: 3, wrong: 2 });
+    publish('index.golden', { right: 5, wrong: 0 });
+    expect(await readValue(metrics, 'agent_reach_index_golden_lines{result="right"}')).toBe(5);
+    expect(await readValue(metrics, 'agent_reach_index_golden_lines{result="wrong"}')).toBe(0);
+  });
+
+  it('tells the memory of the index by part, as it is at the scrape', async () => {
+    const memory = { vectors: 4_096, delta: 0 };
+    const metrics = start({ collectors: { indexMemory: () => memory } });
+    const bytes = 'agent_reach_index_memory_bytes';
+    expect(await readValue(metrics, `${bytes}{part="vectors"}`)).toBe(4_096);
+    memory.delta = 512;
+    expect(await readValue(metrics, `${bytes}{part="delta"}`)).toBe(512);
   });
 
   it('asks the owners of live numbers at each scrape', async () => {
