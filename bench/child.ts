@@ -42,9 +42,10 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
 export async function startBuiltService(
   env: Readonly<Record<string, string>> = {},
   dataDir?: string,
+  nodeFlags: readonly string[] = [],
 ): Promise<RunningChild> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'agent-reach-bench-'));
-  const child = await start(['dist/cli/main.js', 'serve', '--port', '0', '--data-dir', folder], {
+  const child = await start([...nodeFlags, 'dist/cli/main.js', 'serve', '--port', '0', '--data-dir', folder], {
     LOG_LEVEL: 'error',
     ...env,
   });

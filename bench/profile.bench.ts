@@ -71,7 +71,7 @@ function printFunctions(folder: string): void {
 }
 
 const profiles = mkdtempSync(join(tmpdir(), 'agent-reach-profile-'));
-const service = await startBuiltService({ NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` });
+const service = await startBuiltService({}, undefined, ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
 await registerAll(service.url);
 const url = `${service.url}/v1/route`;
 const hot = JSON.stringify({ intent: request(1) });

@@ -3,9 +3,10 @@
  * depend on the machine and on what else runs there: the ratios, each from one interleaved run, are what to compare.
  */
 import { modelById, TransformersEmbedder } from '../src/embedding/index.ts';
+import { registerAll } from './cases/routes-http.ts';
 import { startBuiltService, startReference } from './child.ts';
 import { type LoadResult, load, median, post } from './http-load.ts';
-import { CAPABILITIES, request } from './texts.ts';
+import { request } from './texts.ts';
 
 const ROUNDS = 4;
 const HITS_A_ROUND = 4_000;
@@ -41,11 +42,7 @@ async function embedderAlone(): Promise<{ aloneMs: number; perSecond: number }> 
 
 const service = await startBuiltService();
 const routeUrl = `${service.url}/v1/route`;
-for (const [i, capability] of CAPABILITIES.entries()) {
-  const agent = { agentId: `bench-${i}`, capabilities: [capability], transport: { type: 'local' } };
-  const { status, text } = await post(`${service.url}/v1/agents`, JSON.stringify(agent));
-  if (status !== 201) throw new Error(text);
-}
+await registerAll(service.url);
 
 const alone = await load({
   url: routeUrl,

@@ -26,7 +26,7 @@ interface StoredService {
 /** Started twice: the first start builds the index version, the second loads it and is what is measured. */
 async function withStored<T>(count: number, run: (stored: StoredService) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'agent-reach-stored-'));
-  const env = { AGENT_REACH_INDEX_REBUILD_MAX_WAIT_MS: '0' };
+  const env = { AGENT_REACH_INDEX_REBUILD_DEBOUNCE_MS: '0', AGENT_REACH_INDEX_REBUILD_MAX_WAIT_MS: '0' };
   try {
     await writeStoredRegistry(dataDir, count);
     const first = await startBuiltService(env, dataDir);
