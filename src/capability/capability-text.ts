@@ -1,11 +1,9 @@
 /**
- * The texts by which a capability is found, each embedded and indexed by itself. Raise `TEXT_VERSION` when what is
- * made of a meaning changes: stored vectors of texts that are no longer made are then dropped with the next rebuild.
+ * The texts by which a capability is found, each embedded and indexed by itself. Vectors are kept by the text's
+ * hash, so that a change of what is made of a meaning needs no mark: texts that are new are embedded.
  */
 import type { CapabilityMeaning } from './capability-meaning.ts';
 import { nameAsWords } from './capability-name.ts';
-
-export const TEXT_VERSION = 1;
 
 export type CapabilityTextKind = 'name' | 'description' | 'alias' | 'example';
 

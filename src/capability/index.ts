@@ -9,7 +9,7 @@ export {
   parseCapabilityName,
   segmentsOf,
 } from './capability-name.ts';
-export { type CapabilityText, type CapabilityTextKind, capabilityTexts, TEXT_VERSION } from './capability-text.ts';
+export { type CapabilityText, type CapabilityTextKind, capabilityTexts } from './capability-text.ts';
 export {
   type Admission,
   CapabilityDictionary,

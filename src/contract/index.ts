@@ -145,6 +145,7 @@ export {
   explainSchema,
   factorsSchema,
   MAX_BATCH,
+  MAX_BATCH_EXPLAINS,
   MAX_INTENT_LENGTH,
   type MatchedBy,
   matchedBySchema,

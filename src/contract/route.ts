@@ -6,6 +6,8 @@ import { ruleTraceSchema } from './rule.ts';
 
 export const MAX_INTENT_LENGTH = 2_000;
 export const MAX_BATCH = 256;
+/** Of one batch: an explained reply is a hundred times as large as a plain one. */
+export const MAX_BATCH_EXPLAINS = 8;
 
 export const strategySchema = z.enum(['best', 'capacity_first']);
 export type Strategy = z.infer<typeof strategySchema>;

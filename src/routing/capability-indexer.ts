@@ -119,8 +119,9 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
 
   async prepare(meanings: readonly CapabilityMeaning[]): Promise<Warning[]> {
     const warnings: Warning[] = [];
+    const entries = meanings.map(indexedCapability);
     try {
-      await this.#textVectors.ensure(textsOf(meanings.map(indexedCapability)));
+      await this.#textVectors.ensure(textsOf(entries));
     } catch (error) {
       if (!isModelOutage(error)) throw error;
       warnings.push({
@@ -128,8 +129,8 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
         message: `The model is not usable (${errorText(error)}); until it is, this agent is found by words alone.`,
       });
     }
-    for (const meaning of meanings) {
-      warnings.push(...nearDuplicateWarnings(indexedCapability(meaning), this, this.#options.nearDuplicateSimilarity));
+    for (const entry of entries) {
+      warnings.push(...nearDuplicateWarnings(entry, this, this.#options.nearDuplicateSimilarity));
     }
     return warnings;
   }

@@ -1,6 +1,14 @@
 import { parseCapabilityName } from '../capability/index.ts';
-import type { CacheOutcome, RouteReply, RouteRequest } from '../contract/index.ts';
-import { AgentReachError, type Clock, canonicalText, hasWords, isAgentReachError, publish } from '../core/index.ts';
+import { type CacheOutcome, MAX_BATCH_EXPLAINS, type RouteReply, type RouteRequest } from '../contract/index.ts';
+import {
+  AgentReachError,
+  type Clock,
+  canonicalText,
+  hasWords,
+  isAgentReachError,
+  nextTurn,
+  publish,
+} from '../core/index.ts';
 import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { RegistryView } from '../registry/index.ts';
 import { type AuditEntry, mayReach, type RuleSet, scopesFor } from '../rules/index.ts';
@@ -37,8 +45,6 @@ export interface RouterOptions {
   readonly cache: { readonly ttlMs: number; readonly maxEntries: number };
 }
 
-/** An explained reply is a hundred times as large as a plain one. */
-const MAX_BATCH_EXPLAINS = 8;
 /** Requests of a batch that are decided in one turn of the event loop. */
 const BATCH_SLICE = 16;
 /** Ten times what a text costs the model: the last of a batch waits for all before it. */
@@ -241,12 +247,6 @@ function* reachableNames(entries: Iterable<IndexedCapability>, scopes: ReadonlyS
   for (const { name, sensitive } of entries) {
     if (!sensitive || mayReach(scopes, scopesFor(name, true, null))) yield name;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 function canonicalIntent(intent: string): string {

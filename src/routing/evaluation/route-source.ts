@@ -1,4 +1,4 @@
-import type { CapabilityView, RouteReply } from '../../contract/index.ts';
+import { type CapabilityView, MAX_BATCH_EXPLAINS, type RouteReply } from '../../contract/index.ts';
 
 export interface SourceRequest {
   readonly intent: string;
@@ -21,8 +21,6 @@ export type ReportProgress = (done: number, total: number, label: string) => voi
 
 /** Requests sent together: enough for full batches of the model, few enough to leave room for others. */
 const SENT_TOGETHER = 64;
-/** A batch takes no more that ask for reasons. */
-const EXPLAINED_TOGETHER = 8;
 
 export async function routeAll(
   source: RouteSource,
@@ -30,7 +28,7 @@ export async function routeAll(
   onDone: (done: number) => void = () => {},
 ): Promise<RouteReply[]> {
   const replies: RouteReply[] = [];
-  const together = requests.some(({ explain }) => explain === true) ? EXPLAINED_TOGETHER : SENT_TOGETHER;
+  const together = requests.some(({ explain }) => explain === true) ? MAX_BATCH_EXPLAINS : SENT_TOGETHER;
   for (let at = 0; at < requests.length; at += together) {
     replies.push(...(await source.routeBatch(requests.slice(at, at + together))));
     onDone(replies.length);
