@@ -28,7 +28,6 @@ import {
   type IndexStart,
   PhraseHeads,
   Router,
-  type RoutingOptions,
   startIndex,
   VectorPruner,
 } from '../routing/index.ts';
@@ -47,6 +46,7 @@ import {
 } from '../storage/index.ts';
 import { IndexBuilder, LayeredIndex, VersionStore } from '../vector-index/index.ts';
 import type { Config } from './config.ts';
+import { routingOptionsOf } from './config-routing.ts';
 
 const MODEL_STOP_MS = 1_000;
 
@@ -152,7 +152,7 @@ async function wire(
 
   const audit = new AuditLog({ clock, store: new KeyValueAuditStore(store), ...config.audit });
 
-  const routingOptions: RoutingOptions = { ...config.routing, canary: config.canary ?? undefined };
+  const routingOptions = routingOptionsOf(config);
   const { calibration, problem } = await loadCalibration(model, config.model.path ?? undefined);
   if (problem !== null) log('warn', 'relevance is calibrated plainly', { model: model.id, reason: problem });
   indexer.useHeads(new PhraseHeads({ clock, indexer, trainer: new HeadTrainer() }));

@@ -187,7 +187,7 @@ const canarySchema = z.strictObject({
     .meta(
       note(
         'tag',
-        'Tag that marks canary agents; none: off. Set, it adds canary to routing.strategies where they lack it.',
+        'Tag that marks canary agents; none: off. Set, it adds canary to routing.strategies, before affinity.',
       ),
     ),
   value: filledText('must be a tag value').default('true').meta(note('value', 'Value of that tag.')),
@@ -230,6 +230,12 @@ const routingSchema = z.strictObject({
     .refine((names) => new Set(names).size === names.length, { message: 'names one strategy twice' })
     .default(['failure_domain', 'affinity'])
     .meta(note('list', 'Strategies before the draw, in this order; canary needs routing.canary.tag.')),
+  strategiesFile: filledText('must name a file')
+    .nullable()
+    .default(null)
+    .meta(
+      note('file', 'YAML or JSON with strategies and weights for all or some capabilities, reloaded when it changes.'),
+    ),
   embedTimeoutMs: ms(1)
     .default(2_000)
     .meta(note('ms', 'Longest wait for a vector before an intent is routed by words alone.')),

@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { schemaRule } from '../contract/index.ts';
 import { AgentReachError, type ErrorIssue, isLoopbackHost } from '../core/index.ts';
 import { CONFIG_KEYS, findKey } from './config-keys.ts';
 import { type Config, type ConfigInput, type ConfigValues, configSchema } from './config-schema.ts';
@@ -52,19 +53,29 @@ function compile(input: unknown, sources: Sources, cwd: string): Config {
   const values = parsed.data;
   const crossIssues = crossKeyIssues(values);
   if (crossIssues.length > 0) throw refusal(crossIssues);
-  const { tag, value, share } = values.routing.canary;
-  const { strategies } = values.routing;
+  const { strategiesFile, canary } = values.routing;
+  const { tag, value, share } = canary;
   return {
     ...values,
     data: { dir: resolve(cwd, values.data.dir) },
     model: { id: values.model.id, path: values.model.path === null ? null : resolve(cwd, values.model.path) },
     routing: {
       ...values.routing,
-      strategies: tag === null || strategies.includes('canary') ? strategies : [...strategies, 'canary'],
+      strategies: tag === null ? values.routing.strategies : withCanary(values.routing.strategies),
+      strategiesFile: strategiesFile === null ? null : resolve(cwd, strategiesFile),
     },
     canary: tag === null ? null : { tag, value, share },
     sources: new Map([...sources.values].map(([key, { source }]) => [key, source])),
   };
+}
+
+type StrategyNames = ConfigValues['routing']['strategies'];
+
+/** Before affinity, which leaves a single agent: after it a share would count for requests without a key only. */
+function withCanary(names: StrategyNames): StrategyNames {
+  if (names.includes('canary')) return names;
+  const at = names.indexOf('affinity');
+  return at < 0 ? [...names, 'canary'] : names.toSpliced(at, 0, 'canary');
 }
 
 type Nested = { [name: string]: unknown };
@@ -91,35 +102,10 @@ function issueOf(issue: z.core.$ZodIssue, values: ReadonlyMap<string, SourcedVal
   );
   const key = CONFIG_KEYS.find((one) => one.path.every((name, depth) => issue.path[depth] === name));
   const given = key === undefined ? undefined : values.get(key.key);
-  const rule = ruleOf(issue);
+  const rule = schemaRule(issue);
   if (key === undefined || given === undefined) return { path, message: rule };
   const shown = key.isSecret ? '' : `, got ${shorten(JSON.stringify(given.value) ?? String(given.value))}`;
   return { path, message: `${rule}${shown} (from ${given.source})` };
-}
-
-const TYPE_RULES: Readonly<Record<string, string>> = {
-  number: 'must be a number',
-  int: 'must be a whole number',
-  boolean: 'must be true or false',
-  string: 'must be text',
-  array: 'must be a list',
-  object: 'must be a section of keys',
-};
-
-/** The schema library's own sentences ("Invalid input: expected number, received string") are for programmers. */
-function ruleOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return TYPE_RULES[issue.expected] ?? issue.message;
-    case 'invalid_value':
-      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
-    case 'too_big':
-      return issue.origin === 'number' || issue.origin === 'int' ? `must be at most ${issue.maximum}` : issue.message;
-    case 'too_small':
-      return issue.origin === 'number' || issue.origin === 'int' ? `must be at least ${issue.minimum}` : issue.message;
-    default:
-      return issue.message;
-  }
 }
 
 const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 77)}...` : text);
@@ -148,7 +134,8 @@ function crossKeyIssues(values: ConfigValues): ErrorIssue[] {
   refuseIf(isRepeated(apiKeys.map((key) => key.id)), 'auth.apiKeys', 'two keys have one id');
   refuseIf(isRepeated(apiKeys.map((key) => key.sha256)), 'auth.apiKeys', 'two entries hold one key');
   const { weights, canary } = values.routing;
-  refuseIf(weights.relevance + weights.load + weights.latency === 0, 'routing.weights', 'at least one must be above 0');
+  const sum = weights.relevance + weights.load + weights.latency;
+  refuseIf(Math.abs(sum - 1) > 1e-6, 'routing.weights', `must sum to 1, but sum to ${Number(sum.toFixed(6))}`);
   refuseIf(
     canary.share > 0 && canary.tag === null,
     'routing.canary.tag',

@@ -194,3 +194,20 @@ export {
   ruleTraceSchema,
   ruleWarningSchema,
 } from './rule.ts';
+export { schemaRule } from './schema-rule.ts';
+export {
+  type EffectivePolicy,
+  MAX_STRATEGY_OVERRIDES,
+  type ReloadResult,
+  type StrategiesDocument,
+  type StrategiesReloadReply,
+  type StrategiesReply,
+  type StrategyPolicy,
+  type StrategySource,
+  type StrategyWarning,
+  strategiesBodySchema,
+  strategiesDocumentSchema,
+  strategiesReloadReplySchema,
+  strategiesReplySchema,
+  strategyPolicySchema,
+} from './strategy.ts';

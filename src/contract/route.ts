@@ -130,7 +130,12 @@ export const explainSchema = z.strictObject({
     }),
   ),
   dropped: z.array(z.strictObject({ agentId: z.string(), capability: z.string(), reason: z.string() })),
-  strategies: z.array(z.strictObject({ name: z.string(), note: z.string() })),
+  /** Whose strategies and weights decided: `default`, a capability, or a pattern such as `weather.*`. */
+  policy: z.string(),
+  /** Each step that had an opinion: why, how many candidates stayed, and whom it dropped. */
+  strategies: z.array(
+    z.strictObject({ name: z.string(), note: z.string(), kept: z.int(), dropped: z.array(z.string()) }),
+  ),
 });
 export type Explain = z.infer<typeof explainSchema>;
 
@@ -164,3 +169,4 @@ export const routeBatchReplySchema = z
   .strictObject({ requestId: z.string(), results: z.array(routeReplySchema) })
   .meta({ id: 'RouteBatchReply' });
 export type RouteBatchReply = z.infer<typeof routeBatchReplySchema>;
+    strategiesVersion: z.string(),

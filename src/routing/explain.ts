@@ -41,6 +41,7 @@ export function explain(parts: ExplainParts): Explain {
       parts: factorParts(candidate, parts.context),
     })),
     dropped: parts.dropped.map((agent) => ({ ...agent })),
+    policy: parts.context.options.policy,
     strategies: [...parts.strategies],
   };
 }

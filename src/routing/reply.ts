@@ -34,6 +34,7 @@ export function buildReply(decided: DecidedRoute, totalMs: number, rules: RuleSe
     alternatives: alternatives(decided, chosen),
     degraded: decided.degradedReason !== null,
     indexVersion: decided.indexVersion,
+    strategiesVersion: context.options.strategiesVersion,
     registryEpoch: decided.registryEpoch,
     cache: decided.cache,
     timings,

@@ -22,7 +22,7 @@ import { degradedReasonOf, Recaller } from './recall.ts';
 import { buildReply } from './reply.ts';
 import { medianLatencyMs, rerank, type ScoredCandidate } from './rerank.ts';
 import { RouteCache } from './route-cache.ts';
-import type { RoutingOptions } from './routing-options.ts';
+import { optionsFor, type RoutingOptions } from './routing-options.ts';
 import type { Caller, RoutingService } from './routing-service.ts';
 import { type Selection, select } from './select.ts';
 import { auditEntryOf } from './sensitive-audit.ts';
@@ -43,6 +43,13 @@ export interface RouterOptions {
   /** Read anew by every route, so that a reload takes effect at once. */
   readonly options: () => RoutingOptions;
   readonly cache: { readonly ttlMs: number; readonly maxEntries: number };
+}
+
+interface Asked {
+  readonly request: RouteRequest;
+  readonly caller: Caller;
+  readonly canonical: string | null;
+  readonly options: RoutingOptions;
 }
 
 /** Requests of a batch that are decided in one turn of the event loop. */
@@ -90,18 +97,19 @@ export class Router implements RoutingService {
   }
 
   route(request: RouteRequest, caller: Caller): Promise<RouteReply> {
-    return this.#route(request, caller, this.#options.options().embedTimeoutMs);
+    return this.#route(request, caller, this.#options.options());
   }
 
-  async #route(request: RouteRequest, caller: Caller, embedTimeoutMs: number): Promise<RouteReply> {
+  /** `options` are taken once: one answer, and one batch, is of one version whatever is reloaded meanwhile. */
+  async #route(request: RouteRequest, caller: Caller, options: RoutingOptions): Promise<RouteReply> {
     const start = this.#options.clock.now();
     const canonical = request.intent === undefined ? null : canonicalIntent(request.intent);
     const found =
       canonical === null
         ? { value: this.#exactly(request, caller.scopes), outcome: 'bypass' as const }
-        : await this.#meaning(request.namespace, canonical, embedTimeoutMs);
+        : await this.#meaning(request.namespace, canonical, options);
     const meant = this.#options.clock.now();
-    const decided = this.#decide(request, caller, canonical, found.value, found.outcome, meant - start);
+    const decided = this.#decide({ request, caller, canonical, options }, found.value, found.outcome, meant - start);
     // Before anything is answered: a sensitive decision that cannot be recorded is not told.
     await this.#record(decided, caller);
     const total = this.#options.clock.now() - start;
@@ -112,11 +120,13 @@ export class Router implements RoutingService {
   /** The embedder gathers what waits into its batches; other requests get their turn between slices. */
   async routeBatch(requests: readonly RouteRequest[], caller: Caller): Promise<RouteReply[]> {
     this.#checkBatch(requests, caller);
-    const embedTimeoutMs = this.#options.options().embedTimeoutMs + requests.length * MS_A_BATCHED_INTENT;
+    const current = this.#options.options();
+    const embedTimeoutMs = current.embedTimeoutMs + requests.length * MS_A_BATCHED_INTENT;
+    const options = { ...current, embedTimeoutMs };
     const replies: Promise<RouteReply>[] = [];
     for (const [i, request] of requests.entries()) {
       const one = { ...caller, requestId: `${caller.requestId}.${i}` };
-      const reply = this.#route(request, one, embedTimeoutMs);
+      const reply = this.#route(request, one, options);
       // A failure between two slices is told by the last line, not as an unhandled rejection.
       reply.catch(() => {});
       replies.push(reply);
@@ -154,14 +164,13 @@ export class Router implements RoutingService {
   async #meaning(
     namespace: string,
     canonical: string,
-    embedTimeoutMs: number,
+    limits: { readonly recallK: number; readonly embedTimeoutMs: number },
   ): Promise<{ value: Meaning; outcome: CacheOutcome }> {
     const { indexer, rules } = this.#options;
     const stamp = `${indexer.revision}.${rules.version}.${this.#options.indexVersion()}`;
     const key = `${namespace}\n${canonical}`;
     const cached = this.#cache.get(stamp, key);
     if (cached !== undefined) return { value: cached, outcome: 'hit' };
-    const limits = { recallK: this.#options.options().recallK, embedTimeoutMs };
     return this.#cache.load(stamp, key, () =>
       meaningOf(namespace, canonical, {
         rules,
@@ -181,17 +190,15 @@ export class Router implements RoutingService {
   }
 
   #decide(
-    request: RouteRequest,
-    caller: Caller,
-    canonical: string | null,
+    { request, caller, canonical, options: current }: Asked,
     meaning: Meaning,
     cache: CacheOutcome,
     meantMs: number,
   ): DecidedRoute {
     const { indexer, view, random, embedder, clock } = this.#options;
-    const options = this.#options.options();
     const start = clock.now();
-    const aim = aimOf(meaning, request, caller.scopes, { indexer, options });
+    const aim = aimOf(meaning, request, caller.scopes, { indexer, options: current });
+    const options = optionsFor(current, aim.capabilities[0]?.name);
     const eligibility = eligibleAgents(aim.capabilities, view, request);
     const context = this.#context(request, options, random, eligibility.candidates);
     const ranked = rerank(eligibility.candidates, context);

@@ -10,6 +10,7 @@ export interface AgentSketch {
   readonly latencyMs?: number | null;
   readonly state?: AgentState;
   readonly namespace?: string;
+  readonly version?: string;
   readonly zone?: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly maxConcurrency?: number;
@@ -20,7 +21,7 @@ export function agent(sketch: AgentSketch): RegisteredAgent {
     record: {
       agentId: sketch.id as AgentId,
       agentName: sketch.id,
-      version: '1.0.0',
+      version: sketch.version ?? '1.0.0',
       namespace: sketch.namespace ?? 'default',
       capabilities: sketch.capabilities.map((name) => ({
         name: name as CapabilityName,

@@ -6,8 +6,7 @@ import type { SelectionContext } from '../../src/routing/candidate.ts';
 import { verdictOf } from '../../src/routing/decision.ts';
 import { eligibleAgents, mayFreeUp } from '../../src/routing/eligibility.ts';
 import { medianLatencyMs, rerank } from '../../src/routing/rerank.ts';
-import { DEFAULT_ROUTING, type RoutingOptions } from '../../src/routing/routing-options.ts';
-import { select } from '../../src/routing/select.ts';
+import { DEFAULT_ROUTING } from '../../src/routing/routing-options.ts';
 import { type AgentSketch, agent, seededRandom, viewOf } from './agents.ts';
 
 const WEATHER = 'weather.query.city' as CapabilityName;
@@ -33,16 +32,6 @@ const weather = (id: string, rest: Partial<AgentSketch> = {}): AgentSketch => ({
   capabilities: [WEATHER],
   ...rest,
 });
-
-function shares(sketches: readonly AgentSketch[], rounds: number, options: RoutingOptions = DEFAULT_ROUTING) {
-  const { ranked, context } = ranking(sketches, {}, options);
-  const counts = new Map<string, number>();
-  for (let i = 0; i < rounds; i++) {
-    const { agentId } = select(ranked, context).chosen.agent.record;
-    counts.set(agentId, (counts.get(agentId) ?? 0) + 1);
-  }
-  return counts;
-}
 
 describe('rerank', () => {
   it('scores 0.5 relevance + 0.3 (1 - load) + 0.2 (1 - latency)', () => {
@@ -82,96 +71,6 @@ describe('rerank', () => {
         expect(order(shuffled.map(({ one }) => one))).toEqual(order(sketches));
       }),
     );
-  });
-});
-
-describe('select', () => {
-  it('shares equal agents evenly: four take 15-35 % each of 1,000 routes', () => {
-    const counts = shares(
-      ['a', 'b', 'c', 'd'].map((id) => weather(id)),
-      1_000,
-    );
-    expect([...counts.keys()].sort()).toEqual(['a', 'b', 'c', 'd']);
-    for (const count of counts.values()) {
-      expect(count).toBeGreaterThan(150);
-      expect(count).toBeLessThan(350);
-    }
-  });
-
-  it('always takes the best where scores differ', () => {
-    const counts = shares([weather('idle'), weather('busy', { load: { active: 4, queued: 0, max: 8 } })], 100);
-    expect([...counts]).toEqual([['idle', 100]]);
-  });
-
-  it('takes one of the five least loaded of more than twenty', () => {
-    const many = Array.from({ length: 25 }, (_, i) =>
-      weather(`a${String(i).padStart(2, '0')}`, { load: { active: i, queued: 0, max: 100 } }),
-    );
-    const counts = shares(many, 1_000);
-    expect([...counts.keys()].sort()).toEqual(['a00', 'a01', 'a02', 'a03', 'a04']);
-    for (const count of counts.values()) expect(count).toBeGreaterThan(100);
-  });
-
-  it('spreads over all where more than twenty are equally loaded', () => {
-    const counts = shares(
-      Array.from({ length: 25 }, (_, i) => weather(`a${i}`)),
-      2_000,
-    );
-    expect(counts.size).toBe(25);
-  });
-
-  it('weighs by free slots with capacity_first', () => {
-    const counts = shares([weather('big', { maxConcurrency: 30 }), weather('small', { maxConcurrency: 10 })], 1_000, {
-      ...DEFAULT_ROUTING,
-      strategy: 'capacity_first',
-    });
-    expect(counts.get('big')).toBeGreaterThan(650);
-    expect(counts.get('big')).toBeLessThan(850);
-  });
-
-  it('stays in the zone of the caller while it has a free agent, and leaves it when not', () => {
-    const near = weather('near', { zone: 'hz-1', load: { active: 5, queued: 0, max: 8 } });
-    const far = weather('far', { zone: 'sh-1' });
-    const inZone = ranking([near, far], { zone: 'hz-1' });
-    expect(select(inZone.ranked, inZone.context).chosen.agent.record.agentId).toBe('near');
-    const full = ranking([{ ...near, load: { active: 8, queued: 0, max: 8 } }, far], { zone: 'hz-1' });
-    expect(select(full.ranked, full.context).chosen.agent.record.agentId).toBe('far');
-  });
-
-  it('moves only the keys of an agent that left', () => {
-    const all = ['a', 'b', 'c', 'd'].map((id) => weather(id));
-    const owner = (sketches: readonly AgentSketch[], affinityKey: string): string => {
-      const { ranked, context } = ranking(sketches, { affinityKey });
-      return select(ranked, context).chosen.agent.record.agentId;
-    };
-    const keys = Array.from({ length: 200 }, (_, i) => `user-${i}`);
-    const before = keys.map((key) => owner(all, key));
-    const after = keys.map((key) => owner(all.slice(0, 3), key));
-    for (const [i, key] of keys.entries()) {
-      if (before[i] !== 'd') expect(`${key} ${after[i]}`).toBe(`${key} ${before[i]}`);
-    }
-    expect(new Set(before).size).toBe(4);
-  });
-
-  it('prefers the wished agent, and spills over when it is full', () => {
-    const free = ranking([weather('a'), weather('b', { load: { active: 7, queued: 0, max: 8 } })], {
-      preferredAgentId: 'b',
-    });
-    expect(select(free.ranked, free.context).chosen.agent.record.agentId).toBe('b');
-    const full = ranking([weather('a'), weather('b', { load: { active: 8, queued: 0, max: 8 } })], {
-      preferredAgentId: 'b',
-    });
-    expect(select(full.ranked, full.context).chosen.agent.record.agentId).toBe('a');
-  });
-
-  it('sends the canary share to the tagged agents', () => {
-    const counts = shares([weather('old'), weather('new', { tags: { track: 'canary' } })], 1_000, {
-      ...DEFAULT_ROUTING,
-      strategies: ['canary'],
-      canary: { tag: 'track', value: 'canary', share: 0.1 },
-    });
-    expect(counts.get('new')).toBeGreaterThan(50);
-    expect(counts.get('new')).toBeLessThan(160);
   });
 });
 
