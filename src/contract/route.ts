@@ -157,6 +157,7 @@ export const routeReplySchema = z
     degraded: z.boolean(),
     degradedReason: z.string().optional(),
     indexVersion: z.string(),
+    strategiesVersion: z.string(),
     registryEpoch: z.int(),
     cache: cacheOutcomeSchema,
     timings: z.record(z.string(), z.number()).meta({ description: 'Milliseconds by stage, and `total`.' }),
@@ -169,4 +170,3 @@ export const routeBatchReplySchema = z
   .strictObject({ requestId: z.string(), results: z.array(routeReplySchema) })
   .meta({ id: 'RouteBatchReply' });
 export type RouteBatchReply = z.infer<typeof routeBatchReplySchema>;
-    strategiesVersion: z.string(),
