@@ -1,5 +1,6 @@
 export { type AuditEntry, AuditLog, type AuditLogParts, type AuditStore, type StoredAudit } from './audit-log.ts';
 export type { CompiledRule } from './compiled-rule.ts';
+export { type NegatedSpan, negatedSpans } from './negated-spans.ts';
 export type { RuleWarning } from './rule-lint.ts';
 export { mayReach, scopesFor } from './rule-scopes.ts';
 export {
