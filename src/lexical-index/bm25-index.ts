@@ -4,7 +4,8 @@
  * give the same answers whatever the order in which they came.
  */
 import type { LexicalDocument, LexicalHit, LexicalIndex } from './lexical-index.ts';
-import { joinedNeighbours, lexicalTerms, tokenize } from './tokenizer.ts';
+import { SpellingIndex } from './spelling.ts';
+import { isNumeric, joinedNeighbours, lexicalTerms, stemOf, tokenize } from './tokenizer.ts';
 
 /** One field: how much a word there counts, and how much a long field is held against it (0 not at all, 1 in full). */
 export interface FieldWeight {
@@ -38,6 +39,10 @@ const MAX_FIELD_COUNT = 2 ** FIELD_BITS - 1;
 const MAX_QUERY_TERMS = 256;
 /** Bounds the memory of one document; the name and the aliases come first and are never cut. */
 const MAX_DOCUMENT_TERMS = 4096;
+/** Unknown words of one query that are taken for misspelt ones. */
+const MAX_CORRECTIONS = 8;
+/** What a word counts that is only probably the one that was typed. */
+const CORRECTED_WEIGHT = 0.6;
 
 interface Postings {
   readonly slots: number[];
@@ -48,7 +53,14 @@ interface Postings {
 interface StoredDocument {
   readonly id: string;
   readonly terms: readonly string[];
+  readonly stems: readonly string[];
   readonly lengths: readonly number[];
+}
+
+/** One word of a query as it is looked up. */
+interface Wanted {
+  readonly term: string;
+  readonly weight: number;
 }
 
 /** What the index holds, for tests and metrics. */
@@ -64,6 +76,9 @@ export class Bm25Index implements LexicalIndex {
   readonly #stored: (StoredDocument | undefined)[] = [];
   readonly #freeSlots: number[] = [];
   readonly #postings = new Map<string, Postings>();
+  /** Stem -> slots of the documents with a word of that stem; coverage is counted in stems, the score in words. */
+  readonly #stems = new Map<string, number[]>();
+  readonly #spelling = new SpellingIndex();
   readonly #totalLengths: number[] = FIELDS.map(() => 0);
   readonly #fields: readonly FieldWeight[];
   readonly #saturation: number;
@@ -94,13 +109,21 @@ export class Bm25Index implements LexicalIndex {
     this.remove(document.id);
     const { packed, lengths } = countTerms(document);
     const slot = this.#freeSlots.pop() ?? this.#stored.length;
-    this.#stored[slot] = { id: document.id, terms: [...packed.keys()], lengths };
+    const terms = [...packed.keys()];
+    const stems = [...new Set(terms.map(stemOf))];
+    this.#stored[slot] = { id: document.id, terms, stems, lengths };
     this.#slotOf.set(document.id, slot);
+    for (const stem of stems) {
+      const slots = this.#stems.get(stem);
+      if (slots === undefined) this.#stems.set(stem, [slot]);
+      else slots.push(slot);
+    }
     for (const [term, count] of packed) {
       let postings = this.#postings.get(term);
       if (postings === undefined) {
         postings = { slots: [], counts: [] };
         this.#postings.set(term, postings);
+        this.#spelling.add(term);
       }
       postings.slots.push(slot);
       postings.counts.push(count);
@@ -114,6 +137,7 @@ export class Bm25Index implements LexicalIndex {
     const stored = slot === undefined ? undefined : this.#stored[slot];
     if (slot === undefined || stored === undefined) return false;
     for (const term of stored.terms) this.#removePosting(term, slot);
+    for (const stem of stored.stems) this.#removeStem(stem, slot);
     this.#addLengths(stored.lengths, -1);
     this.#stored[slot] = undefined;
     this.#slotOf.delete(id);
@@ -128,12 +152,11 @@ export class Bm25Index implements LexicalIndex {
   search(query: string, topK: number): LexicalHit[] {
     if (this.size === 0 || !(topK >= 1)) return [];
     const touched: number[] = [];
-    let queryWeight = 0;
-    for (const term of lexicalTerms(query, MAX_QUERY_TERMS)) {
+    const wanted = this.#wanted(query);
+    const queryWeight = this.#cover(wanted, touched);
+    for (const { term, weight } of wanted) {
       const postings = this.#postings.get(term);
-      const rarity = this.#rarity(postings?.slots.length ?? 0);
-      queryWeight += rarity;
-      if (postings !== undefined) this.#accumulate(postings, rarity, touched);
+      if (postings !== undefined) this.#accumulate(postings, weight * this.#rarity(postings.slots.length));
     }
     const best = this.#selectBest(touched, topK);
     const hits = best.map((slot) => ({
@@ -148,6 +171,39 @@ export class Bm25Index implements LexicalIndex {
     return hits;
   }
 
+  /** The words of a query that can tell anything: numbers that no document has are left out, slips are mended. */
+  #wanted(query: string): Wanted[] {
+    let corrections = 0;
+    return lexicalTerms(query, MAX_QUERY_TERMS).flatMap((term) => {
+      if (this.#postings.has(term)) return [{ term, weight: 1 }];
+      if (isNumeric(term)) return [];
+      const meant = corrections < MAX_CORRECTIONS ? this.#spelling.nearest(term) : undefined;
+      if (meant === undefined) return [{ term, weight: 1 }];
+      corrections += 1;
+      return [{ term: meant, weight: CORRECTED_WEIGHT }];
+    });
+  }
+
+  /** Counts what each document covers; answers the weight of the whole query. */
+  #cover(wanted: readonly Wanted[], touched: number[]): number {
+    const weightOf = new Map<string, number>();
+    for (const { term, weight } of wanted) {
+      const stem = stemOf(term);
+      weightOf.set(stem, Math.max(weight, weightOf.get(stem) ?? 0));
+    }
+    let queryWeight = 0;
+    for (const [stem, weight] of weightOf) {
+      const slots = this.#stems.get(stem) ?? [];
+      const rarity = this.#rarity(slots.length);
+      queryWeight += rarity;
+      for (const slot of slots) {
+        if (this.#covered[slot] === 0) touched.push(slot);
+        this.#covered[slot] = (this.#covered[slot] ?? 0) + weight * rarity;
+      }
+    }
+    return queryWeight;
+  }
+
   /**
    * Inverse document frequency in units of a word that one document alone has, so that scores of a registry of ten
    * and of a thousand capabilities can be calibrated together. Above 0 even for a word that every document has.
@@ -157,12 +213,11 @@ export class Bm25Index implements LexicalIndex {
     return idf(documentCount) / idf(1);
   }
 
-  #accumulate({ slots, counts }: Postings, rarity: number, touched: number[]): void {
+  /** Every slot here has been touched by the stem of the same word. */
+  #accumulate({ slots, counts }: Postings, rarity: number): void {
     for (let at = 0; at < slots.length; at += 1) {
       const slot = slots[at] ?? 0;
       const frequency = this.#frequency(slot, counts[at] ?? 0);
-      if (this.#covered[slot] === 0) touched.push(slot);
-      this.#covered[slot] = (this.#covered[slot] ?? 0) + rarity;
       this.#scores[slot] =
         (this.#scores[slot] ?? 0) + (rarity * frequency * (1 + this.#saturation)) / (this.#saturation + frequency);
     }
@@ -202,9 +257,20 @@ export class Bm25Index implements LexicalIndex {
   }
 
   #isBetter(left: number, right: number): boolean {
-    const difference = (this.#scores[left] ?? 0) - (this.#scores[right] ?? 0);
+    const difference =
+      (this.#scores[left] ?? 0) - (this.#scores[right] ?? 0) ||
+      (this.#covered[left] ?? 0) - (this.#covered[right] ?? 0);
     if (difference !== 0) return difference > 0;
     return (this.#stored[left]?.id ?? '') < (this.#stored[right]?.id ?? '');
+  }
+
+  #removeStem(stem: string, slot: number): void {
+    const slots = this.#stems.get(stem);
+    const last = slots?.pop();
+    if (slots === undefined || last === undefined) return;
+    const at = slots.indexOf(slot);
+    if (at >= 0) slots[at] = last;
+    if (slots.length === 0) this.#stems.delete(stem);
   }
 
   #removePosting(term: string, slot: number): void {
@@ -217,7 +283,9 @@ export class Bm25Index implements LexicalIndex {
       postings.slots[at] = lastSlot;
       postings.counts[at] = lastCount;
     }
-    if (postings.slots.length === 0) this.#postings.delete(term);
+    if (postings.slots.length > 0) return;
+    this.#postings.delete(term);
+    this.#spelling.remove(term);
   }
 
   #addLengths(lengths: readonly number[], sign: 1 | -1): void {

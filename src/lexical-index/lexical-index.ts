@@ -10,9 +10,9 @@ export interface LexicalDocument {
 
 export interface LexicalHit {
   readonly id: string;
-  /** BM25F score, unbounded; 1 is about one word that no other document has. */
+  /** BM25F score, unbounded; 1 is about one word that no other document has, 0 that only stems met. */
   readonly score: number;
-  /** Share of the query's weight (inverse document frequency) that this document covers, 0..1. */
+  /** Share of the query's weight (inverse document frequency of stems) that this document covers, over 0, to 1. */
   readonly coverage: number;
 }
 
@@ -22,6 +22,6 @@ export interface LexicalIndex {
   upsert(document: LexicalDocument): void;
   /** Answers whether the id was there. */
   remove(id: string): boolean;
-  /** The `topK` best, best first, equal scores by id; only documents that share at least one term. */
+  /** The `topK` best, best first, equal scores by coverage, then by id; only documents that share at least the stem of a word. */
   search(query: string, topK: number): LexicalHit[];
 }
