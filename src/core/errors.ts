@@ -44,6 +44,7 @@ export const ERRORS = {
   AR_ERR_RULE_NOT_FOUND: caller(404, 'No rule is stored under this id.'),
   AR_ERR_FEEDBACK_NOT_FOUND: caller(404, 'No feedback is stored under this id.'),
   AR_ERR_METHOD_NOT_ALLOWED: caller(405, 'This address does not take this method.'),
+  AR_ERR_EVENTS_GONE: caller(410, 'The events after this one are not kept any more.'),
   AR_ERR_STALE_LEASE: caller(409, 'The lease is not the newest one of this agent.'),
   AR_ERR_RULE_CONFLICT: caller(409, 'The rules changed since they were read.'),
   AR_ERR_STRATEGIES_CONFLICT: caller(409, 'The strategies changed since they were read.'),
@@ -52,6 +53,7 @@ export const ERRORS = {
   AR_ERR_FEEDBACK_DECIDED: caller(409, 'The feedback was decided the other way already.'),
   AR_ERR_INDEX_SELF_CHECK: service(409, 'The new index version failed its self-check; the old one serves on.', false),
   AR_ERR_INDEX_NO_CATALOGUE: caller(409, 'The index version was written without a catalogue of its texts.'),
+  AR_ERR_LEASE_FORGOTTEN: caller(410, 'Nobody holds this lease any more: register again.'),
   AR_ERR_REQUEST_TIMEOUT: caller(408, 'The request did not arrive in time.', true),
   AR_ERR_BODY_TOO_LARGE: caller(413, 'The body is over the limit.'),
   AR_ERR_UNSUPPORTED_MEDIA_TYPE: caller(415, 'The body must be application/json.'),
@@ -69,6 +71,8 @@ export const ERRORS = {
   AR_ERR_NOT_READY: service(503, 'The service is not ready.'),
   AR_ERR_STORE_UNAVAILABLE: service(503, 'The store cannot be read or written.'),
   AR_ERR_STORE_IN_USE: service(503, 'Another process owns the store.', false),
+  /** Decided again by the service itself a few times before anybody sees it. */
+  AR_ERR_STORE_CONFLICT: service(503, 'Another instance changed the same thing at the same time.'),
   AR_ERR_INDEX_CORRUPT: service(503, 'An index version on disk cannot be used.', false),
   AR_ERR_DEADLINE: service(504, 'The deadline passed before the work was done.'),
 } as const satisfies Record<string, ErrorDefinition>;

@@ -1,6 +1,7 @@
 export { backoffMs } from './backoff.ts';
 export { foldChinese } from './chinese-folding.ts';
 export { type CancelTimer, type Clock, systemClock } from './clock.ts';
+export { retryOnConflict } from './conflict-retry.ts';
 export { type DiagnosticEvents, type DiagnosticName, log, publish, type StepName, subscribe } from './diagnostics.ts';
 export { editDistance } from './edit-distance.ts';
 export {

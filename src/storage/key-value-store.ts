@@ -33,13 +33,29 @@ export interface TableWrite {
   readonly key: string;
   /** null removes the key; removing a key that is not there changes nothing. */
   readonly value: Uint8Array | null;
+  /** The key must be new: one that is there refuses the commit with AR_ERR_STORE_CONFLICT. */
+  readonly isNew?: true;
+  /** Of an agent whose lease is over: where several instances share the store, refused unless its deadline says so. */
+  readonly endsLease?: true;
 }
+
+/** Tables that every instance holds in memory: a shared store tells each of what the others write to them. */
+export const LOGGED_TABLES: ReadonlySet<TableName> = new Set([
+  'meta',
+  'agents',
+  'dictionary',
+  'rules',
+  'golden',
+  'feedback',
+]);
 
 /**
  * `commit` is all or nothing, resolves once the writes would survive the death of the process, and commits take
  * effect in the order made; many in flight share one flush. The caller must not change the bytes it handed over
  * until then; bytes handed out are the caller's own. Reads see every commit that has resolved.
- * Error of every method, also after `close`: AR_ERR_STORE_UNAVAILABLE; a failed commit stored nothing.
+ * Error of every method, also after `close`: AR_ERR_STORE_UNAVAILABLE; a failed commit stored nothing. A store that
+ * several instances share refuses a commit with AR_ERR_STORE_CONFLICT where another instance has changed one of its
+ * rows after what this instance has read of the log; when that rejects, this instance has read it: decide again.
  */
 export interface KeyValueStore {
   /** Why nothing can be stored now, in words; null while it can, as far as the last attempt told. */

@@ -6,6 +6,8 @@ export interface StoreBackend {
   readonly name: string;
   /** False for a store that forgets when it is closed. */
   readonly isDurable: boolean;
+  /** True for a store that several may have open at once. */
+  readonly isShared?: boolean;
   prepare(): Promise<StorePlace>;
 }
 
@@ -138,6 +140,19 @@ export function runKeyValueStoreContract(backend: StoreBackend): void {
       expect(await store.entries('agents')).toEqual([]);
     });
 
+    test('stores nothing of a commit whose new key is there already', async (context) => {
+      if (backend.isShared !== true) context.skip();
+      const put = { table: 'audit' as const, key: '1', isNew: true as const };
+      await store.commit([{ ...put, value: bytes('first') }]);
+      const again = store.commit([
+        { table: 'agents', key: 'a', value: bytes('beside') },
+        { ...put, value: bytes('second') },
+      ]);
+      await expect(again).rejects.toMatchObject({ code: 'AR_ERR_STORE_CONFLICT' });
+      expect(textOf(await store.get('audit', '1'))).toBe('first');
+      expect(await store.get('agents', 'a')).toBeUndefined();
+    });
+
     test('hands out bytes that the reader may change', async () => {
       await store.commit([{ table: 'agents', key: 'a', value: bytes('abc') }]);
       (await store.get('agents', 'a'))?.fill(0);
@@ -177,7 +192,7 @@ export function runKeyValueStoreContract(backend: StoreBackend): void {
       expect(await store.entries('agents')).toHaveLength(50);
     });
 
-    test.runIf(backend.isDurable)('has one owner at a time', async () => {
+    test.runIf(backend.isDurable && backend.isShared !== true)('has one owner at a time', async () => {
       await expect(place.open()).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
       await store.commit([{ table: 'agents', key: 'a', value: bytes('still writable') }]);
       await store.close();

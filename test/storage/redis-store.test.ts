@@ -8,8 +8,6 @@ import { runDomainStoreContracts } from '../contracts/domain-stores.contract.ts'
 import { runKeyValueStoreContract, type StoreBackend } from '../contracts/key-value-store.contract.ts';
 import { hasRedisServer, TestRedis } from './redis-server.ts';
 
-const LEASE_MS = 600;
-
 describe.runIf(hasRedisServer)('on a real server', () => {
   let server: TestRedis;
   beforeAll(async () => {
@@ -22,10 +20,11 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     await redis.flushall();
     redis.disconnect();
   };
-  const open = (): Promise<RedisStore> => RedisStore.open({ url: server.url, leaseMs: LEASE_MS });
+  const open = (): Promise<RedisStore> => RedisStore.open({ url: server.url });
   const redis: StoreBackend = {
     name: 'redis',
     isDurable: true,
+    isShared: true,
     prepare: async () => {
       await flush();
       return { open, clean: async () => undefined };
@@ -35,46 +34,19 @@ describe.runIf(hasRedisServer)('on a real server', () => {
   runDomainStoreContracts(redis);
 
   describe('redis store', () => {
-    test('takes over from an owner that was killed, once its lease lapsed', async () => {
-      await flush();
-      const admin = new Redis(server.url);
-      await admin.set('{agent-reach}:owner', 'the token of a dead process', 'PX', 300);
-      admin.disconnect();
-      const store = await open();
-      await store.commit([{ table: 'agents', key: 'a', value: Uint8Array.of(1) }]);
-      await store.close();
-    });
-
-    test('owns its data folder too, whatever database another one uses', async () => {
+    test('owns its data folder, whatever database another one uses', async () => {
       await flush();
       const dataDir = mkdtempSync(join(tmpdir(), 'agent-reach-redis-'));
       onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-      const first = await RedisStore.open({ url: `${server.url}/1`, leaseMs: LEASE_MS, dataDir });
-      const other = () => RedisStore.open({ url: `${server.url}/2`, leaseMs: LEASE_MS, dataDir });
+      const first = await RedisStore.open({ url: `${server.url}/1`, dataDir });
+      const other = () => RedisStore.open({ url: `${server.url}/2`, dataDir });
       await expect(other()).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
       await expect(LmdbStore.open({ dataDir })).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
       await first.close();
       await (await other()).close();
-      const nowhere = RedisStore.open({ url: 'redis://127.0.0.1:1', leaseMs: LEASE_MS, dataDir });
+      const nowhere = RedisStore.open({ url: 'redis://127.0.0.1:1', dataDir });
       await expect(nowhere).rejects.toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE' });
       await (await LmdbStore.open({ dataDir })).close();
-    });
-
-    test('refuses commits of an owner that another has replaced', async () => {
-      await flush();
-      const store = await open();
-      const admin = new Redis(server.url);
-      await admin.del('{agent-reach}:owner');
-      const next = await open();
-      await expect(store.commit([{ table: 'agents', key: 'a', value: Uint8Array.of(1) }])).rejects.toMatchObject({
-        code: 'AR_ERR_STORE_IN_USE',
-      });
-      await store.close();
-      expect(await admin.exists('{agent-reach}:owner')).toBe(1);
-      expect(await next.get('agents', 'a')).toBeUndefined();
-      await next.close();
-      expect(await admin.exists('{agent-reach}:owner')).toBe(0);
-      admin.disconnect();
     });
 
     test('goes on after a broken connection', async () => {
@@ -89,12 +61,12 @@ describe.runIf(hasRedisServer)('on a real server', () => {
       await store.close();
     });
 
-    test('keeps every key under one hash tag', async () => {
+    test('keeps every key under one hash tag, of the prefix given', async () => {
       await flush();
-      const store = await open();
+      const store = await RedisStore.open({ url: server.url, prefix: 'other' });
       await store.commit([{ table: 'agents', key: 'a', value: Uint8Array.of(1) }]);
       const admin = new Redis(server.url);
-      expect((await admin.keys('*')).every((key) => key.startsWith('{agent-reach}:'))).toBe(true);
+      expect((await admin.keys('*')).every((key) => key.startsWith('{other}:'))).toBe(true);
       admin.disconnect();
       await store.close();
     });
@@ -103,7 +75,7 @@ describe.runIf(hasRedisServer)('on a real server', () => {
   test('refuses commits at once while the server is gone, and for good once it came back empty', async () => {
     const own = await TestRedis.start();
     onTestFinished(() => own.stop());
-    const store = await RedisStore.open({ url: own.url, leaseMs: LEASE_MS });
+    const store = await RedisStore.open({ url: own.url });
     const write = [{ table: 'agents' as const, key: 'a', value: Uint8Array.of(1) }];
     await store.commit(write);
     await own.kill();
@@ -112,11 +84,39 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     }
     await expect.poll(() => store.problem).toBe('Redis is not connected; trying again');
     await own.run();
-    // The new server knows no fence: its data is not what this process wrote, so nothing may be added to it.
+    // The new server does not hold what this process wrote, so nothing may be added to it.
     await expect
-      .poll(() => store.commit(write).then(String, (error) => error.code), { timeout: 10_000 })
-      .toBe('AR_ERR_STORE_IN_USE');
-    expect(store.problem).toBe('Redis lost its data: restart this one to go on');
+      .poll(() => store.commit(write).then(String, (error) => error.message), { timeout: 10_000 })
+      .toContain('other data');
+    await store.close();
+  });
+
+  test('refuses commits of a full server with its reason, stores nothing of them, and goes on once there is room', async () => {
+    const own = await TestRedis.start('--maxmemory', '20mb', '--maxmemory-policy', 'noeviction');
+    onTestFinished(() => own.stop());
+    const store = await RedisStore.open({ url: own.url });
+    const put = (key: string) => store.commit([{ table: 'vectors', key, value: new Uint8Array(1_000_000) }]);
+    const kept: string[] = [];
+    let refusal: unknown;
+    for (let i = 0; refusal === undefined; i++) {
+      await put(`v${i}`).then(
+        () => kept.push(`v${i}`),
+        (error: unknown) => {
+          refusal = error;
+        },
+      );
+    }
+    expect(refusal).toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE', message: expect.stringContaining('OOM') });
+    expect(store.problem).toContain('OOM');
+    expect((await store.entries('vectors')).map(([key]) => key).sort()).toEqual(kept.sort());
+    await store
+      .commit(kept.slice(0, 9).map((key) => ({ table: 'vectors' as const, key, value: null })))
+      .catch(() => undefined);
+    const admin = new Redis(own.url);
+    await admin.config('SET', 'maxmemory', '0');
+    admin.disconnect();
+    await put('later');
+    expect(store.problem).toBeNull();
     await store.close();
   });
 
@@ -125,13 +125,13 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     onTestFinished(() => own.stop());
     const at = (login: string): string => `redis://${login}127.0.0.1:${own.port}`;
     for (const login of ['', ':wrong-one@']) {
-      const opening = RedisStore.open({ url: at(login), leaseMs: LEASE_MS });
+      const opening = RedisStore.open({ url: at(login) });
       await expect(opening).rejects.toMatchObject({
         code: 'AR_ERR_STORE_UNAVAILABLE',
         message: expect.stringMatching(/^(?!.*wrong-one).*(?:NOAUTH|WRONGPASS)/s),
       });
     }
-    await (await RedisStore.open({ url: at(':right-one@'), leaseMs: LEASE_MS })).close();
+    await (await RedisStore.open({ url: at(':right-one@') })).close();
   });
 });
 

@@ -18,9 +18,12 @@ export function sampleRecord(agentId: string, changes: Partial<AgentRecord> = {}
     metadata: { nested: [1, null, { deep: true }] },
     leaseId: 'lease_1' as AgentRecord['leaseId'],
     incarnation: 1,
+    revision: 1,
     registeredAt: 1_700_000_000_000,
     expiresAt: null,
     offlineAt: null,
+    cordoned: null,
+    drain: null,
     ...changes,
   };
 }

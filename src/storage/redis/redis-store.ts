@@ -1,28 +1,24 @@
 /**
- * The store in Redis: one hash a table, each commit one script, one owner at a time. The owner holds a lease and
- * carries a fence number into every commit, so that a process that slept through the end of its lease can write
- * nothing once another has taken over. Reads and commits fail at once while the connection is down.
+ * The store in Redis, shared by any number of instances: one hash a table, each commit one script that checks that no
+ * row was changed after what this instance has read of the log, applies the writes and appends them to the log. While
+ * an instance follows the log its commits resolve in their place among those of the others. Reads and commits fail at
+ * once while the connection is down.
  *
- * Weaker than the port in one point: of a commit whose connection broke before the answer, nobody knows whether it
- * was stored. It survives the death of this process; that of Redis as far as Redis is configured to (appendfsync).
+ * Until the log is followed, reads of the tables that instances hold in memory are of the moment of opening, so that
+ * what is loaded is where the log goes on. A commit whose answer was lost is in the log or not; if it is, memory takes
+ * it in as one of another instance. It survives the death of this process; that of Redis as far as Redis is configured
+ * to (appendfsync).
  */
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
-import {
-  AgentReachError,
-  type CancelTimer,
-  type Clock,
-  errorText,
-  log,
-  nextTurn,
-  systemClock,
-} from '../../core/index.ts';
+import { AgentReachError, type Clock, errorText, nextTurn, systemClock } from '../../core/index.ts';
+import { COMMIT, connectRedis, OPEN, placeOf, type Redis, type RedisKeys, redisKeys } from '../../redis/index.ts';
 import {
   assertStorable,
   byKey,
   KEYS_A_SLICE,
   type KeyRange,
   type KeyValueStore,
+  LOGGED_TABLES,
   RANGED_TABLES,
   type RangedTable,
   STORE_CLOSED,
@@ -34,115 +30,146 @@ import {
 import { lockDataDir } from '../lmdb/data-dir.ts';
 import type { DirectoryLock } from '../lmdb/directory-lock.ts';
 import { checkSchemaVersion } from '../schema-version.ts';
-import { connectRedis, placeOf } from './redis-connection.ts';
-import { FENCE_KEY, OWNER_KEY, orderKey, tableKey } from './redis-key-names.ts';
-import { ACQUIRE, COMMIT, RELEASE, RENEW } from './redis-scripts.ts';
+import { encodeEntry } from './log-entry.ts';
+import { RedisLog } from './redis-log.ts';
+import { type Snapshot, takeSnapshot } from './redis-snapshot.ts';
 
-/** How long a killed owner keeps the next one waiting; four renewals may fail before it lapses. */
-const DEFAULT_LEASE_MS = 10_000;
-const RENEWALS_PER_LEASE = 4;
 /** Fields asked for at once: bounds the arguments of one call. */
 const MAX_FIELDS = 5_000;
+/** Whoever is further behind is brought up to date by a snapshot; 1 KB each. */
+const DEFAULT_LOG_ENTRIES = 10_000;
+const RECENT_ROWS = 20_000;
+/** Told by name only: large, and read whole from the table. */
+const UNTOLD_TABLES: ReadonlySet<TableName> = new Set(['meta', 'rules']);
 
 export interface RedisStoreOptions {
   /** redis://[user:password@]host[:port][/database], or rediss:// */
   readonly url: string;
   readonly clock?: Clock;
-  readonly leaseMs?: number;
+  /** Of every key. Default `agent-reach`. */
+  readonly prefix?: string;
+  /** Entries of the log that are kept, about. Default 10,000. */
+  readonly logEntries?: number;
   /** Owned as the embedded store owns it, until `close`: index versions lie there whatever holds the rest. */
   readonly dataDir?: string;
 }
 
-interface Lease {
-  readonly token: string;
-  readonly fence: number;
-  readonly leaseMs: number;
+/** What others that speak with the same Redis need: heartbeats and the election of the sweeper. */
+export interface RedisLink {
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly clock: Clock;
+  /** Names this process among the instances. */
+  readonly instance: string;
+}
+
+interface Opened {
+  readonly link: RedisLink;
+  readonly log: RedisLog;
+  readonly logEntries: number;
+  readonly snapshot: Snapshot;
+  readonly lock: DirectoryLock | undefined;
 }
 
 export class RedisStore implements KeyValueStore {
+  readonly log: RedisLog;
+  readonly link: RedisLink;
+  readonly #opened: Opened;
   readonly #redis: Redis;
-  readonly #clock: Clock;
-  readonly #lease: Lease;
+  readonly #keys: RedisKeys;
   readonly #inFlight = new Set<Promise<unknown>>();
-  readonly #lock: DirectoryLock | undefined;
-  #cancelRenewal: CancelTimer = () => undefined;
+  readonly #frozen: ReadonlyMap<TableName, Map<string, Buffer>>;
+  #number = 0;
   #closing: Promise<void> | undefined;
-  #lossProblem: string | null = null;
+  #commitProblem: string | null = null;
+  #fence: string | null = null;
 
-  private constructor(redis: Redis, clock: Clock, held: { readonly lease: Lease; readonly lock?: DirectoryLock }) {
-    this.#redis = redis;
-    this.#clock = clock;
-    this.#lease = held.lease;
-    this.#lock = held.lock;
-    this.#renewLater();
+  private constructor(opened: Opened) {
+    this.#opened = opened;
+    this.log = opened.log;
+    this.link = opened.link;
+    this.#redis = opened.link.redis;
+    this.#keys = opened.link.keys;
+    this.#frozen = new Map(Array.from(opened.snapshot.tables, ([name, rows]) => [name, new Map(rows)]));
   }
 
   /**
-   * Waits for the lease of an owner that was killed to lapse (at most `leaseMs`). Errors: AR_ERR_STORE_IN_USE as
-   * soon as the owner is seen renewing; AR_ERR_STORE_UNAVAILABLE for a wrong address, password or version.
+   * Errors: AR_ERR_STORE_IN_USE where another process owns `dataDir`; AR_ERR_STORE_UNAVAILABLE for a wrong address,
+   * password or version of Redis, and for data of another version of this service.
    */
   static async open(options: RedisStoreOptions): Promise<RedisStore> {
-    const clock = options.clock ?? systemClock;
-    const held = options.dataDir === undefined ? {} : { lock: await lockDataDir(options.dataDir) };
+    const lock = options.dataDir === undefined ? undefined : await lockDataDir(options.dataDir);
+    const opening: Redis[] = [];
     try {
-      return await RedisStore.#connect(options, clock, held);
+      return await RedisStore.#connect(options, opening, lock);
     } catch (error) {
-      await held.lock?.release();
-      throw error;
+      for (const redis of opening) redis.disconnect();
+      await lock?.release();
+      if (error instanceof AgentReachError) throw error;
+      throw storeUnavailable(`Redis at ${placeOf(options.url)}: ${errorText(error)}`, error);
     }
   }
 
   static async #connect(
-    options: RedisStoreOptions,
-    clock: Clock,
-    held: { readonly lock?: DirectoryLock },
+    { url, prefix, clock = systemClock, logEntries = DEFAULT_LOG_ENTRIES }: RedisStoreOptions,
+    opening: Redis[],
+    lock: DirectoryLock | undefined,
   ): Promise<RedisStore> {
-    const redis = await connectRedis(options.url);
-    const place = placeOf(options.url);
-    let store: RedisStore | undefined;
-    try {
-      const lease = await acquire(redis, clock, options.leaseMs ?? DEFAULT_LEASE_MS, place);
-      store = new RedisStore(redis, clock, { ...held, lease });
-      await checkSchemaVersion(store, place);
-      return store;
-    } catch (error) {
-      await store?.close();
-      redis.disconnect();
-      throw error instanceof AgentReachError
-        ? error
-        : storeUnavailable(`Redis at ${place}: ${errorText(error)}`, error);
-    }
+    const keys = redisKeys(prefix);
+    const redis = await connectRedis(url);
+    opening.push(redis);
+    const listening = await connectRedis(url);
+    opening.push(listening);
+    const instance = randomBytes(8).toString('hex');
+    const [id] = (await redis.eval(OPEN, 2, keys.logId, keys.position, instance)) as [string, string];
+    const snapshot = await takeSnapshot(redis, keys);
+    const link: RedisLink = { redis, keys, clock, instance };
+    const log = new RedisLog({ id, instance, keys, clock, redis: listening, snapshot });
+    const store = new RedisStore({ link, log, logEntries, snapshot, lock });
+    await checkSchemaVersion(store, placeOf(url));
+    return store;
   }
 
   get problem(): string | null {
     if (this.#closing !== undefined) return STORE_CLOSED;
-    return this.#lossProblem ?? (this.#redis.status === 'ready' ? null : 'Redis is not connected; trying again');
+    if (this.#redis.status !== 'ready') return 'Redis is not connected; trying again';
+    return this.log.problem ?? this.#commitProblem;
+  }
+
+  /** The fence under which this instance may end leases; null while it is not the sweeper. */
+  useFence(fence: string | null): void {
+    this.#fence = fence;
   }
 
   async get(table: TableName, key: string): Promise<Uint8Array | undefined> {
-    const value = await this.#call(() => this.#redis.hgetBuffer(tableKey(table), key));
+    const frozen = this.#frozenRows(table);
+    if (frozen !== undefined) return copyOf(frozen.get(key));
+    const value = await this.#call(() => this.#redis.hgetBuffer(this.#keys.table(table), key));
     return value ?? undefined;
   }
 
   async getMany(table: TableName, keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
-    this.#assertOpen();
+    const frozen = this.#frozenRows(table);
+    if (frozen !== undefined) return keys.map((key) => copyOf(frozen.get(key)));
     const found: (Uint8Array | undefined)[] = [];
     for (let from = 0; from < keys.length; from += MAX_FIELDS) {
       const fields = keys.slice(from, from + MAX_FIELDS);
-      const values = await this.#call(() => this.#redis.hmgetBuffer(tableKey(table), ...fields));
+      const values = await this.#call(() => this.#redis.hmgetBuffer(this.#keys.table(table), ...fields));
       for (const value of values) found.push(value ?? undefined);
     }
     return found;
   }
 
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
-    const rows = await this.#call(() => this.#redis.hgetallBuffer(tableKey(table)));
+    const frozen = this.#frozenRows(table);
+    if (frozen !== undefined) return [...frozen].map(([key, value]) => [key, Buffer.from(value)] as const).sort(byKey);
+    const rows = await this.#call(() => this.#redis.hgetallBuffer(this.#keys.table(table)));
     return Object.entries(rows).sort(byKey);
   }
 
   async *keys(table: TableName): AsyncGenerator<readonly string[], undefined> {
     // HSCAN would send every value too; 100,000 keys are 10 MB.
-    const all = await this.#call(() => this.#redis.hkeys(tableKey(table)));
+    const all = await this.#call(() => this.#redis.hkeys(this.#keys.table(table)));
     for (let from = 0; from < all.length; from += KEYS_A_SLICE) {
       yield all.slice(from, from + KEYS_A_SLICE);
       await nextTurn();
@@ -151,11 +178,12 @@ export class RedisStore implements KeyValueStore {
   }
 
   async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {
+    const order = this.#keys.order(table);
     const top = range.before === undefined ? '+' : `(${range.before}`;
     const keys = await this.#call(() =>
       range.isReverse === true
-        ? this.#redis.zrevrangebylex(orderKey(table), top, '-', 'LIMIT', 0, range.limit)
-        : this.#redis.zrangebylex(orderKey(table), '-', top, 'LIMIT', 0, range.limit),
+        ? this.#redis.zrevrangebylex(order, top, '-', 'LIMIT', 0, range.limit)
+        : this.#redis.zrangebylex(order, '-', top, 'LIMIT', 0, range.limit),
     );
     const values = await this.getMany(table, keys);
     return keys.flatMap((key, i) => {
@@ -167,93 +195,128 @@ export class RedisStore implements KeyValueStore {
   async commit(writes: readonly TableWrite[]): Promise<void> {
     this.#assertOpen();
     assertStorable(writes);
-    const keys = writes.map(({ table }) => tableKey(table));
-    const args = writes.flatMap(({ table, key, value }) => {
-      const isRanged = RANGED_TABLES.has(table);
-      if (value === null) return [isRanged ? '2' : '0', key, ''];
-      return [isRanged ? '3' : '1', key, Buffer.from(value.buffer, value.byteOffset, value.byteLength)];
-    });
-    const { fence } = this.#lease;
-    const answer = await this.#call(() =>
-      this.#redis.eval(COMMIT, keys.length + 1, FENCE_KEY, ...keys, String(fence), ...args),
-    );
-    this.#lossProblem = lossOf(answer);
-    if (this.#lossProblem !== null) throw new AgentReachError('AR_ERR_STORE_IN_USE', { detail: this.#lossProblem });
+    const number = ++this.#number;
+    const isLogged = writes.some(({ table }) => LOGGED_TABLES.has(table));
+    const place = isLogged && this.log.isFollowing ? this.log.place(number) : undefined;
+    try {
+      const [outcome, position] = await this.#send(writes, isLogged ? this.#entryOf(number, writes) : '');
+      this.#commitProblem = null;
+      if (outcome !== 1) throw await this.#refusal(outcome, position);
+      if (!this.log.isFollowing) this.#freeze(writes, position);
+      await place?.reached(position);
+    } finally {
+      place?.forget();
+    }
   }
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      this.#cancelRenewal();
       await Promise.allSettled(this.#inFlight);
-      // Left to lapse where Redis cannot be told.
-      await this.#redis.eval(RELEASE, 1, OWNER_KEY, this.#lease.token).catch(() => undefined);
+      await this.log.stop();
       this.#redis.disconnect();
-      await this.#lock?.release();
+      await this.#opened.lock?.release();
     })();
     return this.#closing;
   }
 
-  async #call<T>(command: () => Promise<T>): Promise<T> {
+  #entryOf(number: number, writes: readonly TableWrite[]): Buffer {
+    const logged = writes.filter(({ table }) => LOGGED_TABLES.has(table));
+    return encodeEntry({
+      by: this.link.instance,
+      number,
+      writes: logged.map(({ table, key, value }) => ({
+        table,
+        key,
+        value: value !== null && UNTOLD_TABLES.has(table) ? undefined : value,
+      })),
+    });
+  }
+
+  async #send(writes: readonly TableWrite[], entry: Buffer | ''): Promise<readonly [number, number]> {
+    const { logId, position, changes, recent, recentFloor, deadlines, fence, table: tableKey } = this.#keys;
+    const isEnd = writes.some(({ endsLease }) => endsLease === true);
+    if (isEnd && this.#fence === null) return [-3, 0];
+    const keys = [logId, position, changes, recent, recentFloor, deadlines, fence];
+    const args: (string | number | Buffer)[] = [
+      this.log.id,
+      this.log.isFollowing ? this.log.position : '',
+      entry,
+      this.#opened.logEntries,
+      RECENT_ROWS,
+      (isEnd ? this.#fence : null) ?? '',
+    ];
+    for (const write of writes) {
+      const { key, value } = write;
+      keys.push(tableKey(write.table));
+      args.push(opOf(write), key, value === null ? '' : Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+    }
+    const answer = await this.#call(
+      () => this.#redis.eval(COMMIT, keys.length, ...keys, ...args),
+      (reason) => {
+        this.#commitProblem = reason;
+      },
+    );
+    const [outcome = 0, at = 0] = answer as number[];
+    return [outcome, at];
+  }
+
+  async #refusal(outcome: number, newest: number): Promise<AgentReachError> {
+    if (outcome === -1) {
+      return storeUnavailable('Redis holds other data than this instance has read: restore it, or start this one anew');
+    }
+    if (outcome === -2) {
+      if (this.log.isFollowing) await this.log.caughtUp(newest);
+      return new AgentReachError('AR_ERR_STORE_CONFLICT');
+    }
+    return new AgentReachError('AR_ERR_STORE_CONFLICT', { detail: 'the lease is not over, or another one watches it' });
+  }
+
+  async #call<T>(command: () => Promise<T>, onFailure?: (reason: string) => void): Promise<T> {
     this.#assertOpen();
     const answer = command();
     this.#inFlight.add(answer);
     try {
       return await answer;
     } catch (error) {
-      throw storeUnavailable(`Redis did not answer: ${errorText(error)}`, error);
+      const reason = `Redis refused or did not answer: ${errorText(error)}`;
+      onFailure?.(reason);
+      throw storeUnavailable(reason, error);
     } finally {
       this.#inFlight.delete(answer);
+    }
+  }
+
+  #frozenRows(table: TableName): ReadonlyMap<string, Buffer> | undefined {
+    this.#assertOpen();
+    if (this.log.isFollowing || !LOGGED_TABLES.has(table)) return undefined;
+    return this.#frozen.get(table);
+  }
+
+  #freeze(writes: readonly TableWrite[], position: number): void {
+    const logged = writes.filter(({ table }) => LOGGED_TABLES.has(table));
+    if (logged.length > 0) this.log.skip(position, logged);
+    for (const { table, key, value } of writes) {
+      if (value === null) this.#frozen.get(table)?.delete(key);
+      else this.#frozen.get(table)?.set(key, Buffer.from(value));
     }
   }
 
   #assertOpen(): void {
     if (this.#closing !== undefined) throw storeClosed();
   }
-
-  #renewLater(): void {
-    const { leaseMs } = this.#lease;
-    this.#cancelRenewal = this.#clock.schedule(leaseMs / RENEWALS_PER_LEASE, () => void this.#renew());
-  }
-
-  async #renew(): Promise<void> {
-    const { token, fence, leaseMs } = this.#lease;
-    try {
-      const answer = await this.#redis.eval(RENEW, 2, OWNER_KEY, FENCE_KEY, token, String(leaseMs), String(fence));
-      this.#lossProblem = lossOf(answer);
-      if (this.#lossProblem !== null) {
-        log('error', 'nothing is stored any more', { fence, reason: this.#lossProblem });
-        return;
-      }
-    } catch (error) {
-      log('warn', 'the lease on the store was not renewed; trying again', { reason: errorText(error) });
-    }
-    if (this.#closing === undefined) this.#renewLater();
-  }
 }
 
-/** What a script's answer says of our ownership; null while it lasts. */
-function lossOf(answer: unknown): string | null {
-  if (answer === 1) return null;
-  return answer === -1
-    ? 'Redis lost its data: restart this one to go on'
-    : 'another process has taken the store over: restart this one to go on';
-}
+const copyOf = (bytes: Buffer | undefined): Buffer | undefined =>
+  bytes === undefined ? undefined : Buffer.from(bytes);
 
-/** An owner whose time left goes up is alive; one whose time left runs down was killed. */
-async function acquire(redis: Redis, clock: Clock, leaseMs: number, place: string): Promise<Lease> {
-  const token = randomBytes(16).toString('hex');
-  let leastLeftMs = Number.POSITIVE_INFINITY;
-  for (;;) {
-    const answer = Number(await redis.eval(ACQUIRE, 2, OWNER_KEY, FENCE_KEY, token, String(leaseMs)));
-    if (answer > 0) return { token, fence: answer, leaseMs };
-    const leftMs = -answer;
-    if (leftMs > leastLeftMs) {
-      throw new AgentReachError('AR_ERR_STORE_IN_USE', {
-        detail: `another process owns the data in Redis at ${place}: stop it, or use another database`,
-      });
-    }
-    leastLeftMs = leftMs;
-    const waitMs = Math.min(leftMs + 1, leaseMs / RENEWALS_PER_LEASE);
-    await new Promise<void>((resolve) => void clock.schedule(waitMs, resolve));
-  }
+/** The letters that the commit script reads. */
+function opOf({ table, value, isNew, endsLease }: TableWrite): string {
+  return [
+    value === null ? 'd' : 'p',
+    RANGED_TABLES.has(table) ? 'o' : '',
+    LOGGED_TABLES.has(table) ? 'l' : '',
+    isNew === true ? 'n' : '',
+    endsLease === true ? 'e' : '',
+    table === 'agents' && value === null ? 'x' : '',
+  ].join('');
 }

@@ -3,12 +3,13 @@
  * background it tries again for ever with back-off. What is told of it never holds the password.
  */
 import { Redis } from 'ioredis';
-import { backoffMs, errorText, log } from '../../core/index.ts';
-import { storeUnavailable } from '../key-value-store.ts';
+import { AgentReachError, backoffMs, errorText, log } from '../core/index.ts';
+
+export type { Redis } from 'ioredis';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longest wait for one answer: a commit is refused after it. */
-const COMMAND_TIMEOUT_MS = 5_000;
+export const COMMAND_TIMEOUT_MS = 5_000;
 /** The first with RESP3 and HELLO. */
 const OLDEST_MAJOR = 6;
 
@@ -29,6 +30,8 @@ export async function connectRedis(url: string): Promise<Redis> {
     commandTimeout: COMMAND_TIMEOUT_MS,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
+    // What was asked of a connection that broke fails at once, not at its timeout.
+    maxRetriesPerRequest: 0,
     // Before the first success a failure is the operator's to see, not ours to outwait.
     retryStrategy: (attempts) => (isOpened ? backoffMs(attempts, { baseMs: 100, capMs: 2_000 }, Math.random()) : null),
   });
@@ -45,18 +48,22 @@ export async function connectRedis(url: string): Promise<Redis> {
   } catch (error) {
     redis.disconnect();
     const reason = errorText(lastError ?? error);
-    throw storeUnavailable(`Redis at ${place} cannot be used (${reason}): check REDIS_URL`, error);
+    throw unavailable(`Redis at ${place} cannot be used (${reason}): check REDIS_URL`, error);
   }
 }
 
 function parseUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && /^rediss?:$/.test(parsed.protocol) && parsed.hostname !== '') return parsed;
-  throw storeUnavailable('REDIS_URL must be redis://[user:password@]host[:port][/database] or rediss://…');
+  throw unavailable('REDIS_URL must be redis://[user:password@]host[:port][/database] or rediss://…');
 }
 
 async function assertVersion(redis: Redis): Promise<void> {
   const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1] ?? 'unknown';
   if (Number.parseInt(version, 10) >= OLDEST_MAJOR) return;
   throw new Error(`it is version ${version}, ${OLDEST_MAJOR} or later is needed`);
+}
+
+function unavailable(detail: string, cause?: unknown): AgentReachError {
+  return new AgentReachError('AR_ERR_STORE_UNAVAILABLE', cause === undefined ? { detail } : { detail, cause });
 }

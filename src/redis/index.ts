@@ -1,0 +1,3 @@
+export { COMMAND_TIMEOUT_MS, connectRedis, placeOf, type Redis } from './redis-connection.ts';
+export { DEFAULT_PREFIX, type RedisKeys, redisKeys } from './redis-keys.ts';
+export { COMMIT, OPEN } from './redis-scripts.ts';

@@ -1,0 +1,47 @@
+/**
+ * Every key this service keeps in Redis. One hash tag, so that a script may touch all of them in a cluster; another
+ * prefix is another service in the same database.
+ */
+export const DEFAULT_PREFIX = 'agent-reach';
+
+export interface RedisKeys {
+  /** A string: which data this is. Made with the first start; another one, or none, is other data. */
+  readonly logId: string;
+  /** A number: the position of the newest entry of the log. */
+  readonly position: string;
+  /** A stream, id `<position>-0`: every commit of the tables that all instances hold in memory, in order. */
+  readonly changes: string;
+  /** A sorted set: the rows that changed last, by the position of that. */
+  readonly recent: string;
+  /** A number: the highest position that `recent` has forgotten. */
+  readonly recentFloor: string;
+  /** A short stream: batches of heartbeats. */
+  readonly beats: string;
+  /** A sorted set: when each agent's lease runs out, in Redis's own epoch milliseconds. */
+  readonly deadlines: string;
+  /** A string with a time to live: the instance that watches the leases. */
+  readonly sweeper: string;
+  /** A number that rises with each sweeper; what an older one ends is refused. */
+  readonly fence: string;
+  /** A hash: field = key of the row. */
+  table(name: string): string;
+  /** A sorted set of the keys of a ranged table, all of one score: Redis keeps them in order of their bytes. */
+  order(name: string): string;
+}
+
+export function redisKeys(prefix = DEFAULT_PREFIX): RedisKeys {
+  const key = (name: string): string => `{${prefix}}:${name}`;
+  return {
+    logId: key('log-id'),
+    position: key('position'),
+    changes: key('changes'),
+    recent: key('recent'),
+    recentFloor: key('recent-floor'),
+    beats: key('beats'),
+    deadlines: key('deadlines'),
+    sweeper: key('sweeper'),
+    fence: key('fence'),
+    table: (name) => key(`table:${name}`),
+    order: (name) => key(`table:${name}:order`),
+  };
+}

@@ -1,0 +1,66 @@
+/** The atomic steps on Redis, each with the one guarantee it gives. Keys and arguments are listed above each. */
+
+/**
+ * Names the data at the first start; answers the name, and the newest position.
+ * KEYS logId, position. ARGV a new name.
+ */
+export const OPEN = `
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0' }`;
+
+/**
+ * Applies all writes and appends one entry to the log, or does nothing. Answers {1, position}, or {-1, 0} where Redis
+ * holds other data than the writer read, {-2, newest position} where a row was changed after what the writer has read
+ * (or a row that must be new is there), {-3, 0} where the writer ends a lease that is not due, or is not the sweeper.
+ * KEYS logId, position, changes, recent, recentFloor, deadlines, fence, then one table for each write.
+ * ARGV logId, position read ('' = whatever it is), entry of the log ('' = none), longest log, most recent rows, fence
+ * ('' = no sweeper), then for each write: op, key, value. Letters of op: p put, d delete, o the table keeps the order of
+ * its keys under its own key and `:order` (same hash tag, so same slot), n the row must be new, l the row is logged,
+ * e the write ends a lease.
+ */
+export const COMMIT = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1, 0} end
+local now = redis.call('TIME')
+local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
+local newest = redis.call('GET', KEYS[2]) or '0'
+local read = ARGV[2] ~= '' and tonumber(ARGV[2])
+local isLogged = ARGV[3] ~= ''
+if read and isLogged and read < tonumber(redis.call('GET', KEYS[5]) or '0') then return {-2, tonumber(newest)} end
+if ARGV[6] ~= '' and redis.call('GET', KEYS[7]) ~= ARGV[6] then return {-3, 0} end
+for i = 8, #KEYS do
+  local at = 3 * i - 17
+  local op, key = ARGV[at], ARGV[at + 1]
+  if read and string.find(op, 'l', 1, true) then
+    local changed = redis.call('ZSCORE', KEYS[4], KEYS[i] .. '/' .. key)
+    if changed and tonumber(changed) > read then return {-2, tonumber(newest)} end
+  end
+  if string.find(op, 'n', 1, true) and redis.call('HEXISTS', KEYS[i], key) == 1 then return {-2, tonumber(newest)} end
+  if string.find(op, 'e', 1, true) then
+    local due = redis.call('ZSCORE', KEYS[6], key)
+    if due and tonumber(due) > nowMs then return {-3, 0} end
+  end
+end
+local position = 0
+if isLogged then
+  position = redis.call('INCR', KEYS[2])
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], position .. '-0', 'at', nowMs, 'e', ARGV[3])
+end
+for i = 8, #KEYS do
+  local at = 3 * i - 17
+  local op, key = ARGV[at], ARGV[at + 1]
+  local isPut = string.find(op, 'p', 1, true)
+  if isPut then redis.call('HSET', KEYS[i], key, ARGV[at + 2]) else redis.call('HDEL', KEYS[i], key) end
+  if string.find(op, 'o', 1, true) then
+    if isPut then redis.call('ZADD', KEYS[i] .. ':order', 0, key) else redis.call('ZREM', KEYS[i] .. ':order', key) end
+  end
+  if string.find(op, 'l', 1, true) then redis.call('ZADD', KEYS[4], position, KEYS[i] .. '/' .. key) end
+  if string.find(op, 'x', 1, true) then redis.call('ZREM', KEYS[6], key) end
+end
+local most = tonumber(ARGV[5])
+local size = isLogged and redis.call('ZCARD', KEYS[4]) or 0
+if size > 2 * most then
+  local last = redis.call('ZRANGE', KEYS[4], size - most - 1, size - most - 1, 'WITHSCORES')
+  redis.call('SET', KEYS[5], last[2])
+  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, size - most - 1)
+end
+return {1, position}`;
