@@ -1,5 +1,6 @@
 import { NearestList } from './nearest-list.ts';
 import { RowProducts } from './row-products.ts';
+import { SignRows } from './sign-rows.ts';
 import { checkDimensions, checkRow, checkTopK, checkVector, refuse, sameNumbers } from './vector-checks.ts';
 import type { Neighbor, VectorIndex } from './vector-index.ts';
 
@@ -9,6 +10,11 @@ export interface VectorRows {
   readonly ids: readonly string[];
   readonly vectors: Float32Array;
 }
+
+/** Smaller sets are scanned exactly, which is as fast. */
+const ROUGH_FROM = 256;
+/** Rows whose signs are nearest, for each one wanted: what they lose of the true nearest is under a tenth. */
+const ROUGH_CANDIDATES = 6;
 
 /**
  * Exact scan over one slab of rows: the ground truth, and the right index for small sets and the delta. A search costs
@@ -22,6 +28,8 @@ export class FlatIndex implements VectorIndex {
   readonly #ids: string[] = [];
   readonly #slotOf = new Map<string, number>();
   readonly #products: RowProducts;
+  /** In step with the rows from the first rough search on. */
+  #signs: SignRows | undefined;
 
   constructor(dimensions: number) {
     checkDimensions(dimensions);
@@ -69,6 +77,7 @@ export class FlatIndex implements VectorIndex {
       this.#slotOf.set(id, slot);
     }
     this.#rows.set(vector, slot * this.dimensions);
+    this.#signs?.set(slot, vector);
   }
 
   remove(id: string): boolean {
@@ -82,6 +91,7 @@ export class FlatIndex implements VectorIndex {
       this.#rows.copyWithin(slot * this.dimensions, start, start + this.dimensions);
       this.#ids[slot] = lastId;
       this.#slotOf.set(lastId, slot);
+      this.#signs?.copy(lastSlot, slot);
     }
     return true;
   }
@@ -110,24 +120,54 @@ export class FlatIndex implements VectorIndex {
   }
 
   /**
+   * As `search`, at an eighth of its cost, but that it may miss one or the other: rows are chosen by their signs, and
+   * only the chosen ones are compared.
+   */
+  searchRoughly(query: Float32Array, topK: number): Neighbor[] {
+    checkVector(query, this.dimensions);
+    checkTopK(topK);
+    const chosen = topK * ROUGH_CANDIDATES;
+    if (this.size <= Math.max(ROUGH_FROM, chosen)) return this.search(query, topK);
+    return this.rankSlots(query, this.#signsOfRows().nearest(query, this.size, chosen)).slice(0, topK);
+  }
+
+  /**
    * What `search` would answer for these ids alone, all of them held, each given once. The query must have passed
    * `checkVector`.
    */
   rank(query: Float32Array, ids: readonly string[]): Neighbor[] {
-    const nearest = new NearestList(ids.length);
+    return this.rankSlots(
+      query,
+      ids.map((id) => this.#slotOf.get(id) ?? 0),
+    );
+  }
+
+  /** The same for slots: of given rows, the order that they were given in, until the first removal. */
+  rankSlots(query: Float32Array, slots: readonly number[]): Neighbor[] {
+    const nearest = new NearestList(slots.length);
+    const { dimensions } = this;
     const { starts, sums } = this.#products;
+    const rows = this.#rows;
+    const ids = this.#ids;
     this.#products.take(query);
-    for (let first = 0; first < ids.length; first += 4) {
-      const group = ids.slice(first, first + 4);
-      for (let i = 0; i < group.length; i++) starts[i] = (this.#slotOf.get(group[i] as string) ?? 0) * this.dimensions;
-      this.#products.ofFour(this.#rows);
-      for (let i = 0; i < group.length; i++) nearest.offer(group[i] as string, sums[i] as number);
+    let at = 0;
+    for (; at + 4 <= slots.length; at += 4) {
+      for (let i = 0; i < 4; i++) starts[i] = (slots[at + i] as number) * dimensions;
+      this.#products.ofFour(rows);
+      for (let i = 0; i < 4; i++) nearest.offer(ids[slots[at + i] as number] as string, sums[i] as number);
+    }
+    for (; at < slots.length; at++) {
+      const slot = slots[at] as number;
+      nearest.offer(ids[slot] as string, this.#products.ofOne(rows, slot * dimensions));
     }
     return nearest.take();
   }
 
   similarityOf(id: string, query: Float32Array): number | undefined {
-    return this.#slotOf.has(id) ? this.rank(query, [id])[0]?.similarity : undefined;
+    const slot = this.#slotOf.get(id);
+    if (slot === undefined) return undefined;
+    this.#products.take(query);
+    return this.#products.ofOne(this.#rows, slot * this.dimensions);
   }
 
   holds(id: string, vector: Float32Array): boolean {
@@ -148,6 +188,14 @@ export class FlatIndex implements VectorIndex {
   rowView(id: string): Float32Array | undefined {
     const slot = this.#slotOf.get(id);
     return slot === undefined ? undefined : this.#rowAt(slot);
+  }
+
+  #signsOfRows(): SignRows {
+    if (this.#signs === undefined) {
+      this.#signs = new SignRows(this.dimensions);
+      for (let slot = 0; slot < this.size; slot++) this.#signs.set(slot, this.#rowAt(slot));
+    }
+    return this.#signs;
   }
 
   #rowAt(slot: number): Float32Array {

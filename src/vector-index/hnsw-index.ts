@@ -1,6 +1,7 @@
 import hnswlib from 'hnswlib-node';
 import { AgentReachError, errorText } from '../core/index.ts';
 import { FlatIndex, type VectorRows } from './flat-index.ts';
+import { NearestList } from './nearest-list.ts';
 import { checkTopK, checkVector, refuse } from './vector-checks.ts';
 import type { Neighbor, VectorIndex } from './vector-index.ts';
 
@@ -44,8 +45,10 @@ export class HnswIndex implements VectorIndex {
   readonly #labelOf = new Map<string, number>();
   /** hnswlib takes plain arrays only; one for all calls saves 5 us each. */
   readonly #plain: number[];
-  /** Ids that the graph does not lead to; ranked beside whatever it proposes. */
-  #strays: readonly string[] = [];
+  /** Labels that the graph does not lead to; ranked beside whatever it proposes. */
+  #strays: readonly number[] = [];
+  /** Nothing changed since the build: a label is the slot of its row, and no id need be looked up. */
+  #isPristine = true;
 
   private constructor(exact: FlatIndex, graph: Graph, options: HnswOptions) {
     this.dimensions = exact.dimensions;
@@ -132,6 +135,7 @@ export class HnswIndex implements VectorIndex {
     const label = this.#idOfLabel.length;
     if (label >= this.#graph.getMaxElements()) this.#graph.resizeIndex(Math.max(FIRST_CAPACITY, label * 2));
     this.#fillPlain(vector, 0);
+    this.#isPristine = false;
     this.#graph.addPoint(this.#plain, label);
     // Only now, so that a refused allocation leaves the old vector in place.
     this.#bury(id);
@@ -142,11 +146,13 @@ export class HnswIndex implements VectorIndex {
 
   remove(id: string): boolean {
     if (!this.#exact.remove(id)) return false;
+    this.#isPristine = false;
     this.#bury(id);
     if (this.size === 0) {
       this.#graph = newGraph(this.dimensions, FIRST_CAPACITY, this.#options);
       this.#graph.setEf(this.#options.efSearch);
       this.#idOfLabel = [];
+      this.#strays = [];
     }
     return true;
   }
@@ -159,18 +165,13 @@ export class HnswIndex implements VectorIndex {
     this.#fillPlain(query, 0);
     const fetched = Math.min(wanted + TIE_ROOM, this.size);
     const { neighbors } = this.#graph.searchKnn(this.#plain, fetched);
-    const proposed: string[] = [];
-    for (const label of neighbors) {
-      const id = this.#idOfLabel[label];
-      if (id !== undefined) proposed.push(id);
-    }
-    if (proposed.length < fetched) return this.#exact.search(query, topK);
+    if (neighbors.length < fetched) return this.#exact.search(query, topK);
     // The graph's own distances are float32 sums; these are the similarities that every index answers.
-    const found = this.#exact.rank(query, proposed);
+    const found = this.#rank(query, neighbors);
     // The graph picks any of equal ones. When they may go on beyond what it gave, only the scan knows the first ids.
     const isTieOpen = fetched < this.size && found[wanted - 1]?.similarity === found.at(-1)?.similarity;
     if (isTieOpen) return this.#exact.search(query, topK);
-    return (this.#strays.length === 0 ? found : this.#withStrays(query, proposed)).slice(0, wanted);
+    return (this.#strays.length === 0 ? found : this.#withStrays(query, found)).slice(0, wanted);
   }
 
   similarityOf(id: string, query: Float32Array): number | undefined {
@@ -195,7 +196,7 @@ export class HnswIndex implements VectorIndex {
    * link to some (7 % of 800 texts that differ in one word). Each search ranks them too, at one product each.
    */
   setStrays(ids: readonly string[]): void {
-    this.#strays = ids;
+    this.#strays = ids.map((id) => this.#labelOf.get(id)).filter((label) => label !== undefined);
   }
 
   /** Of later searches; `build` and `load` take it as an option. */
@@ -214,10 +215,24 @@ export class HnswIndex implements VectorIndex {
     this.#graph.writeIndexSync(file);
   }
 
-  #withStrays(query: Float32Array, proposed: readonly string[]): Neighbor[] {
-    const ids = new Set(proposed);
-    for (const id of this.#strays) if (this.#exact.has(id)) ids.add(id);
-    return this.#exact.rank(query, [...ids]);
+  #rank(query: Float32Array, labels: readonly number[]): Neighbor[] {
+    if (this.#isPristine) return this.#exact.rankSlots(query, labels);
+    return this.#exact.rank(
+      query,
+      labels.map((label) => this.#idOfLabel[label]).filter((id) => id !== undefined),
+    );
+  }
+
+  /** A stray may be among the found ones all the same: the graph leads to it from elsewhere. */
+  #withStrays(query: Float32Array, found: readonly Neighbor[]): Neighbor[] {
+    const ids = new Set(found.map(({ id }) => id));
+    const nearest = new NearestList(found.length);
+    for (const { id, similarity } of found) nearest.offer(id, similarity);
+    for (const { id, similarity } of this.#rank(query, this.#strays)) {
+      if (similarity < nearest.floor) break;
+      if (!ids.has(id)) nearest.offer(id, similarity);
+    }
+    return nearest.take();
   }
 
   #scanIsBetter(wanted: number): boolean {

@@ -112,7 +112,8 @@ function checkedBeam(
     const strays = unreachableIds(graph, Math.floor(graph.size * MAX_STRAY_SHARE) + 1, () => checkStop(job));
     if (strays.length <= graph.size * MAX_STRAY_SHARE) {
       graph.setStrays(strays);
-      lost = strays.length === 0 ? [] : unreachableIds(graph, MAX_NAMED, () => checkStop(job));
+      // All others were found without the strays; ranking those too can only find something nearer.
+      lost = strays.length === 0 ? [] : unreachableIds(graph, MAX_NAMED, () => checkStop(job), strays);
       const found = { efSearch, selfCheck: { ...selfCheck, reachableShare: 1 } };
       if (lost.length === 0) return strays.length === 0 ? found : { ...found, strays };
       graph.setStrays([]);

@@ -105,13 +105,14 @@ export class LayeredIndex implements VectorIndex {
 
   search(query: Float32Array, topK: number): Neighbor[] {
     checkTopK(topK);
-    if (this.#base === undefined) return this.#delta.search(query, topK);
-    const fromBase = this.#searchBase(this.#base.index, query, topK);
-    if (this.#delta.size === 0) return fromBase;
-    const nearest = new NearestList(topK);
-    for (const neighbor of fromBase) nearest.offer(neighbor.id, neighbor.similarity);
-    for (const neighbor of this.#delta.search(query, topK)) nearest.offer(neighbor.id, neighbor.similarity);
-    return nearest.take();
+    if (this.#base !== undefined && this.#delta.size === 0) return this.#searchBase(query, topK);
+    return joined(topK, this.#searchBase(query, topK), this.#delta.search(query, topK));
+  }
+
+  /** As `search`, for who can bear that one or the other is missed: the delta costs an eighth then. */
+  searchRoughly(query: Float32Array, topK: number): Neighbor[] {
+    checkTopK(topK);
+    return joined(topK, this.#searchBase(query, topK), this.#delta.searchRoughly(query, topK));
   }
 
   similarityOf(id: string, query: Float32Array): number | undefined {
@@ -183,7 +184,9 @@ export class LayeredIndex implements VectorIndex {
   }
 
   /** Asks for a few more than wanted and doubles: hidden ids are rarely among the nearest, and never needed in full. */
-  #searchBase(base: VectorIndex, query: Float32Array, topK: number): Neighbor[] {
+  #searchBase(query: Float32Array, topK: number): Neighbor[] {
+    const base = this.#base?.index;
+    if (base === undefined) return [];
     if (this.#hidden.size === 0) return base.search(query, topK);
     const enough = Math.min(base.size, topK + this.#hidden.size);
     for (let fetch = Math.min(enough, topK + 8); ; fetch = Math.min(enough, fetch * 2)) {
@@ -196,4 +199,10 @@ export class LayeredIndex implements VectorIndex {
     if (base.index.dimensions === this.dimensions) return;
     refuse(`Version ${base.info.id} has ${base.index.dimensions} dimensions instead of ${this.dimensions}.`);
   }
+}
+
+function joined(topK: number, ...lists: readonly (readonly Neighbor[])[]): Neighbor[] {
+  const nearest = new NearestList(topK);
+  for (const list of lists) for (const { id, similarity } of list) nearest.offer(id, similarity);
+  return nearest.take();
 }
