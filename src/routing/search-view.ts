@@ -1,6 +1,6 @@
 import { nextTurn } from '../core/index.ts';
 import type { LexicalIndex } from '../lexical-index/index.ts';
-import type { VectorIndex } from '../vector-index/index.ts';
+import type { Neighbor, VectorIndex } from '../vector-index/index.ts';
 import { CapabilitySpace } from './capability-space.ts';
 import { type IndexedCapability, type IndexedText, isFoundAlike } from './indexed-capability.ts';
 import type { PhraseHead } from './relevance/phrase-head.ts';
@@ -120,24 +120,31 @@ export class SearchView implements Searchable {
 
   /** The best text of each capability of a namespace among the nearest `topK` texts, best first. */
   search(namespace: string, query: Float32Array, topK: number): DenseHit[] {
-    const { spaces, owners } = this.#texts;
+    const { spaces } = this.#texts;
     const space = spaces.get(namespace);
     if (space === undefined) return [];
     if (spaces.size > 1 && space.textCount <= EXACT_SPACE_TEXTS) return this.#searchSpace(space, query, topK);
     for (let fetch = topK; ; fetch *= 4) {
       const neighbors = this.#vectors.search(query, fetch);
-      const hits = new Map<IndexedCapability, DenseHit>();
-      let owned = 0;
-      for (const { id, similarity } of neighbors) {
-        for (const entry of owners.get(id) ?? []) {
-          if (entry.namespace !== namespace) continue;
-          owned++;
-          const text = entry.texts.find((one) => one.hash === id);
-          if (text !== undefined && !hits.has(entry)) hits.set(entry, { entry, similarity, text });
-        }
-      }
-      if (owned >= topK || neighbors.length < fetch || fetch >= 64 * topK) return [...hits.values()];
+      const { hits, owned } = this.owned(namespace, neighbors);
+      if (owned >= topK || neighbors.length < fetch || fetch >= 64 * topK) return hits;
     }
+  }
+
+  /** What of found vectors stands for capabilities of a namespace: of each its best text, in the order given. */
+  owned(namespace: string, neighbors: readonly Neighbor[]): { hits: DenseHit[]; owned: number } {
+    const { owners } = this.#texts;
+    const hits = new Map<IndexedCapability, DenseHit>();
+    let owned = 0;
+    for (const { id, similarity } of neighbors) {
+      for (const entry of owners.get(id) ?? []) {
+        if (entry.namespace !== namespace) continue;
+        owned++;
+        const text = entry.texts.find((one) => one.hash === id);
+        if (text !== undefined && !hits.has(entry)) hits.set(entry, { entry, similarity, text });
+      }
+    }
+    return { hits: [...hits.values()], owned };
   }
 
   similarities(entry: IndexedCapability, query: Float32Array): (number | undefined)[] {
