@@ -20,6 +20,7 @@ import {
 import { type CandidateCheck, failedCheck } from './candidate-check.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { IndexHolder } from './index-hold.ts';
+import { rebuildDelayMs, restUntil } from './rebuild-pace.ts';
 import type { VectorPruner } from './vector-pruner.ts';
 
 export interface IndexRebuilderOptions {
@@ -67,6 +68,8 @@ export class IndexRebuilder {
   #interrupt = new AbortController();
   #cancelTimer: CancelTimer | undefined;
   #firstChangeAt: number | undefined;
+  /** A large delta starts no rebuild before. */
+  #restsUntil = 0;
   #failures = 0;
   #lastFailure: IndexFailure | null = null;
   #stopped = false;
@@ -144,7 +147,9 @@ export class IndexRebuilder {
       this.#lastFailure = null;
       this.#options.pruner.start();
       const { id: version, count, embedded, reused, why } = info;
-      publish('index.version', { version, count, why, embedded, reused, durationMs: clock.now() - start });
+      const durationMs = clock.now() - start;
+      this.#restsUntil = restUntil(clock.now(), durationMs);
+      publish('index.version', { version, count, why, embedded, reused, durationMs });
       return wireVersion(info, vectors.versionId);
     } catch (error) {
       throw this.#noteFailure(error, request.why);
@@ -241,13 +246,12 @@ export class IndexRebuilder {
     const { clock, debounceMs, maxWaitMs, deltaShare, vectors, holder, firstWhy } = this.#options;
     this.#cancelTimer?.();
     if (this.#stopped || holder.current !== null) return;
-    const waited = clock.now() - (this.#firstChangeAt ?? clock.now());
-    const isLarge = vectors.deltaSize >= LARGE_DELTA && vectors.deltaShare > deltaShare;
+    const now = clock.now();
+    const isDeltaLarge = vectors.deltaSize >= LARGE_DELTA && vectors.deltaShare > deltaShare;
+    const state = { now, firstChangeAt: this.#firstChangeAt ?? now, isDeltaLarge, restsUntil: this.#restsUntil };
     const delayMs =
       this.#failures === 0
-        ? isLarge
-          ? 0
-          : Math.max(0, Math.min(debounceMs, maxWaitMs - waited))
+        ? rebuildDelayMs({ debounceMs, maxWaitMs }, state)
         : backoffMs(this.#failures, RETRY, Math.random());
     this.#cancelTimer = clock.schedule(delayMs, () => {
       if (holder.current !== null) return;
@@ -255,7 +259,7 @@ export class IndexRebuilder {
         this.#firstChangeAt = undefined;
         return;
       }
-      const why = vectors.versionId === NO_VERSION_ID ? firstWhy : isLarge ? 'delta' : 'capability_change';
+      const why = vectors.versionId === NO_VERSION_ID ? firstWhy : isDeltaLarge ? 'delta' : 'capability_change';
       this.rebuild({ by: 'service', why }).catch(() => {
         this.#failures++;
         this.#firstChangeAt ??= clock.now();
