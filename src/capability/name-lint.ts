@@ -20,9 +20,11 @@ function isOneEditAway(left: string, right: string): boolean {
   ) {
     shared++;
   }
+  // Most names end here: what follows costs a string or two.
+  if (longer.length - shared - start > 2) return false;
   const from = shorter.slice(start, shorter.length - shared);
   const to = longer.slice(start, longer.length - shared);
-  if (to.length > 2 || from === to) return false;
+  if (from === to) return false;
   if ((from === '' || isDigit(from.charCodeAt(0))) && isDigit(to.charCodeAt(0))) return false;
   return editDistance(from, to, 1) === 1;
 }
