@@ -1,7 +1,7 @@
 /** What the exit status tells a script. One table: `--help` prints it, every command ends through it. */
 import { type AgentReachError, type ErrorCode, isAgentReachError } from '../core/index.ts';
 
-export const EXIT = { ok: 0, failed: 1, badInput: 2, unreachable: 3, noMatch: 4, queue: 5 } as const;
+export const EXIT = { ok: 0, failed: 1, badInput: 2, unreachable: 3, noMatch: 4, queue: 5, multiIntent: 6 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export const EXIT_MEANINGS: readonly (readonly [code: ExitCode, meaning: string])[] = [
@@ -11,6 +11,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: ExitCode, meaning: string]
   [EXIT.unreachable, 'no answer: nothing listens, the deadline passed, or something else answered'],
   [EXIT.noMatch, 'route: no agent fits (decision no_match)'],
   [EXIT.queue, 'route: every fitting agent is busy, try later (decision queue)'],
+  [EXIT.multiIntent, 'route: the request holds several intents (decision multi_intent)'],
 ];
 
 const NO_ANSWER: ReadonlySet<ErrorCode> = new Set(['AR_ERR_UNREACHABLE', 'AR_ERR_DEADLINE', 'AR_ERR_FOREIGN_REPLY']);

@@ -50,19 +50,24 @@ export const routeBatchRequestSchema = z
     example: { requests: [{ intent: '明天杭州会下雨吗' }, { intent: 'send an email to my boss' }] },
   });
 
-export const decisionSchema = z.enum(['route', 'queue', 'no_match']);
+/** `multi_intent`: the request holds several, each decided by itself in `intents`. */
+export const decisionSchema = z.enum(['route', 'queue', 'no_match', 'multi_intent']);
 export type Decision = z.infer<typeof decisionSchema>;
+/** What becomes of one intent. */
+export const singleDecisionSchema = decisionSchema.exclude(['multi_intent']);
+export type SingleDecision = z.infer<typeof singleDecisionSchema>;
 
 export const matchedBySchema = z.enum(['rule', 'exact', 'semantic', 'lexical']);
 export type MatchedBy = z.infer<typeof matchedBySchema>;
 
 /**
- * Why a decision is not plain: `below_min_relevance`, `nothing_registered`, `sensitive_requires_rule`,
- * `denied_by_rule`, `scope_required`, `unknown_capability`, `no_agent_available`, `all_agents_full`,
+ * Why a decision is not plain: `below_min_relevance`, `negated` (the request asks not to do what it comes near),
+ * `nothing_registered`, `sensitive_requires_rule`, `denied_by_rule`, `scope_required`, `unknown_capability`, `no_agent_available`, `all_agents_full`,
  * `all_agents_overloaded`.
  */
 export const reasonSchema = z.enum([
   'below_min_relevance',
+  'negated',
   'nothing_registered',
   'sensitive_requires_rule',
   'denied_by_rule',
@@ -93,11 +98,37 @@ export const alternativeSchema = z.strictObject({
   score: z.number().nullable(),
 });
 
+/** One of several intents of a request, decided as a request of its own would be. */
+export const routedIntentSchema = z.strictObject({
+  /** Its words, in canonical form. */
+  text: z.string(),
+  decision: singleDecisionSchema,
+  reason: reasonSchema.nullable(),
+  capability: z.string().nullable(),
+  agent: routedAgentSchema.nullable(),
+  relevance: z.number().nullable(),
+  score: z.number().nullable(),
+  ambiguous: z.boolean(),
+  retryAfterMs: z.int().optional(),
+});
+export type RoutedIntent = z.infer<typeof routedIntentSchema>;
+
 /** Each factor 0..1, as it went into the score. */
 export const factorsSchema = z.record(z.string(), z.number());
 
 export const explainSchema = z.strictObject({
   canonicalText: z.string().nullable(),
+  /** Absent where the text was taken as it stands. */
+  reading: z
+    .strictObject({
+      /** The text without what it asks not to be done. */
+      asked: z.string(),
+      /** What is not to be done, and the capabilities left out for it. */
+      denied: z.array(z.strictObject({ text: z.string(), capabilities: z.array(z.string()) })),
+      /** The intents that it was split into; empty: it is one. */
+      parts: z.array(z.strictObject({ text: z.string(), capability: z.string(), relevance: z.number() })),
+    })
+    .optional(),
   rules: z.array(ruleTraceSchema),
   /** The capabilities found, best first, whether or not they passed the gate. */
   recall: z.array(
@@ -153,6 +184,14 @@ export const routeReplySchema = z
     ruleId: z.string().optional(),
     ambiguous: z.boolean(),
     alternatives: z.array(alternativeSchema),
+    intents: z
+      .array(routedIntentSchema)
+      .optional()
+      .meta({
+        description:
+          'With `multi_intent` only: what the request asks for, in its order, each with its own decision and agent. ' +
+          '`capability` and `agent` of the reply are null then, `relevance` is the least of them.',
+      }),
     retryAfterMs: z.int().optional(),
     degraded: z.boolean(),
     degradedReason: z.string().optional(),

@@ -29,7 +29,7 @@ export interface DiagnosticEvents {
   'http.request': { method: string; route: string; status: number; durationMs: number };
   /** One routed intent. Stages are milliseconds; a stage that did not run is absent. */
   'route.decided': {
-    decision: 'route' | 'queue' | 'no_match';
+    decision: 'route' | 'queue' | 'no_match' | 'multi_intent';
     reason: string | null;
     matchedBy: string | null;
     /** Of the best found by meaning; null or absent where nothing was searched. */
@@ -69,6 +69,14 @@ export interface DiagnosticEvents {
   'index.rolled_back': { version: string; by: string };
   /** One step of work that a crash must not spoil; published after the step, on the main thread. */
   step: { name: StepName };
+  /** Somebody gave strategies, or looked for new ones: what became of it, and what is in force now. */
+  'strategies.reloaded': {
+    result: 'applied' | 'unchanged' | 'shadowed' | 'refused';
+    why: 'start' | 'watch' | 'signal' | 'asked' | 'put' | 'removed' | 'adopted';
+    version: string;
+    source: 'config' | 'file' | 'api';
+    reason: string | null;
+  };
   'agent.changed': { agentId: string; change: string; state: string };
   log: { level: 'debug' | 'info' | 'warn' | 'error'; message: string; fields?: Readonly<Record<string, unknown>> };
 }

@@ -1,9 +1,11 @@
-import type { Decision, DecisionReason, MatchedBy } from '../contract/index.ts';
+import type { DecisionReason, MatchedBy, SingleDecision } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
 import { mayReach, scopesFor } from '../rules/index.ts';
 import { type Gated, type GateOptions, gate } from './gate.ts';
+import type { DeniedText } from './intent-negation.ts';
+import type { IntentReading } from './intent-reading.ts';
 import { isSensitive, type Meaning } from './meaning.ts';
-import type { RecalledCapability } from './recall.ts';
+import type { RecalledCapability, RecallResult } from './recall.ts';
 import type { RoutingOptions } from './routing-options.ts';
 import type { Searchable } from './search-view.ts';
 
@@ -16,6 +18,11 @@ export interface Aim {
   readonly ambiguous: boolean;
   /** What recall found, best first; empty when nothing was searched. */
   readonly recalled: readonly RecalledCapability[];
+}
+
+interface Recalled {
+  readonly recall: RecallResult;
+  readonly denied?: readonly DeniedText[];
 }
 
 export interface AimSources {
@@ -36,7 +43,7 @@ export function aimOf(
     case 'named':
       return aimAtName(meaning, request.namespace, scopes, sources.indexer);
     case 'recalled':
-      return aimAtRecalled(meaning.recall.capabilities, meaning.recall.matchedBy, request, sources);
+      return aimAtRecalled(meaning, request, sources);
     default:
       return meaning satisfies never;
   }
@@ -63,22 +70,45 @@ function aimAtName(
   };
 }
 
-function aimAtRecalled(
-  recalled: readonly RecalledCapability[],
-  matchedBy: 'semantic' | 'lexical',
+/** What one intent of a request may reach. */
+export function aimAtRecalled(
+  meaning: Recalled,
   request: { readonly namespace: string; readonly minRelevance?: number | undefined },
   { indexer, options }: AimSources,
 ): Aim {
   if (indexer.space(request.namespace) === undefined) return none('nothing_registered', null, null);
+  const { capabilities: recalled, matchedBy } = meaning.recall;
   const gated: Gated = gate(recalled, gateOptionsOf(request, options));
+  const isNegated =
+    gated.reason === 'below_min_relevance' && meaning.denied?.some((one) => one.capabilities.length > 0);
   return {
     capabilities: gated.passed,
-    reason: gated.reason,
+    reason: isNegated === true ? 'negated' : gated.reason,
     matchedBy: gated.reason === null ? matchedBy : null,
     ruleId: null,
     ambiguous: gated.ambiguous,
     recalled,
   };
+}
+
+/**
+ * What each part of a request may reach; empty where it is one intent, and where a part would be refused: then the
+ * whole is decided. A part that comes near a sensitive capability stays, since the caller must be told of it.
+ */
+export function aimAtParts(
+  { parts }: IntentReading,
+  request: { readonly namespace: string; readonly minRelevance?: number | undefined },
+  sources: AimSources,
+): readonly { readonly text: string; readonly aim: Aim }[] {
+  const aims = parts.map((part) => ({ text: part.text, aim: aimAtRecalled(part, request, sources) }));
+  const isAnswered = aims.every(({ aim: { reason } }) => reason === null || reason === 'sensitive_requires_rule');
+  return isAnswered ? aims : [];
+}
+
+/** Of a request whose parts are aimed one by one. */
+export function aimAtSeveral({ recall }: IntentReading): Aim {
+  const { capabilities: recalled, matchedBy } = recall;
+  return { capabilities: [], reason: null, matchedBy, ruleId: null, ambiguous: false, recalled };
 }
 
 export function gateOptionsOf(
@@ -98,7 +128,7 @@ function none(reason: DecisionReason, matchedBy: MatchedBy | null, ruleId: strin
 }
 
 export interface Verdict {
-  readonly decision: Decision;
+  readonly decision: SingleDecision;
   readonly reason: DecisionReason | null;
 }
 

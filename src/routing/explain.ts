@@ -1,6 +1,6 @@
 import type { Explain } from '../contract/index.ts';
+import type { AgentChoice } from './agent-choice.ts';
 import type { SelectionContext } from './candidate.ts';
-import type { DroppedAgent } from './eligibility.ts';
 import { floorOf, type GateOptions, verdictOf } from './gate.ts';
 import type { RecalledCapability } from './recall.ts';
 import { type ScoredCandidate, weightedFactors } from './rerank.ts';
@@ -8,21 +8,23 @@ import { rounded } from './rounding.ts';
 
 export interface ExplainParts {
   readonly canonicalText: string | null;
+  readonly reading: Explain['reading'];
   readonly rules: Explain['rules'];
   readonly recalled: readonly RecalledCapability[];
   readonly gate: GateOptions;
   readonly context: SelectionContext;
-  readonly ranked: readonly ScoredCandidate[];
-  readonly dropped: readonly DroppedAgent[];
-  readonly strategies: readonly Explain['strategies'][number][];
+  /** One for each intent. */
+  readonly choices: readonly Pick<AgentChoice, 'ranked' | 'eligibility' | 'selection' | 'context'>[];
 }
 
 /** Every candidate with each factor's part, and everyone who was dropped with the reason. Built on demand only. */
 export function explain(parts: ExplainParts): Explain {
+  const { context, reading, choices } = parts;
   const best = parts.recalled[0];
   const judged = { ...parts.gate, minRelevance: floorOf(parts.recalled, parts.gate) };
   return {
     canonicalText: parts.canonicalText,
+    ...(reading === undefined ? {} : { reading }),
     rules: parts.rules,
     recall: parts.recalled.map((one) => ({
       capability: one.name,
@@ -32,17 +34,19 @@ export function explain(parts: ExplainParts): Explain {
       nearestText: one.nearestText,
       gate: verdictOf(one, best ?? one, judged),
     })),
-    weights: { ...parts.context.options.weights },
-    candidates: parts.ranked.map((candidate) => ({
-      capability: candidate.capability,
-      agentId: candidate.agent.record.agentId,
-      relevance: rounded(candidate.relevance),
-      score: rounded(candidate.score),
-      parts: factorParts(candidate, parts.context),
-    })),
-    dropped: parts.dropped.map((agent) => ({ ...agent })),
-    policy: parts.context.options.policy,
-    strategies: [...parts.strategies],
+    weights: { ...context.options.weights },
+    candidates: choices.flatMap((choice) =>
+      choice.ranked.map((candidate) => ({
+        capability: candidate.capability,
+        agentId: candidate.agent.record.agentId,
+        relevance: rounded(candidate.relevance),
+        score: rounded(candidate.score),
+        parts: factorParts(candidate, choice.context),
+      })),
+    ),
+    dropped: choices.flatMap(({ eligibility }) => eligibility.dropped.map((agent) => ({ ...agent }))),
+    policy: context.options.policy,
+    strategies: choices.flatMap(({ selection }) => [...(selection?.strategies ?? [])]),
   };
 }
 

@@ -3,7 +3,7 @@ import { type Clock, canonicalText } from '../core/index.ts';
 import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { RuleSet } from '../rules/index.ts';
 import type { Answerer } from './candidate-check.ts';
-import { aimOf } from './decision.ts';
+import { aimAtParts, aimOf } from './decision.ts';
 import { meaningOf } from './meaning.ts';
 import { Recaller } from './recall.ts';
 import type { RoutingOptions } from './routing-options.ts';
@@ -35,7 +35,11 @@ function answererOver(sources: GoldenAnswerOptions, view: Searchable): (line: Go
       rules: sources.rules,
       indexer: view,
       recall: (space, canonical) => recaller.recall(space, canonical, options),
+      options,
     });
+    // A golden line has one meaning: several are told by all their names, which no line expects.
+    const several = meaning.kind === 'recalled' ? aimAtParts(meaning, { namespace }, { indexer: view, options }) : [];
+    if (several.length > 0) return several.map(({ aim }) => aim.capabilities[0]?.name ?? null).join(' + ');
     const aim = aimOf(meaning, { namespace }, EVERY_SCOPE, { indexer: view, options });
     return aim.reason === null ? (aim.capabilities[0]?.name ?? null) : null;
   };

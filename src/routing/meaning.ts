@@ -1,5 +1,6 @@
 import type { CapabilityName } from '../core/index.ts';
 import type { RuleSet } from '../rules/index.ts';
+import { type IntentReading, readIntent } from './intent-reading.ts';
 import type { RecallResult } from './recall.ts';
 import type { Loaded } from './route-cache.ts';
 import type { Searchable } from './search-view.ts';
@@ -14,15 +15,16 @@ export type Meaning =
       readonly ruleId: string | null;
       readonly requireScope: string | null;
     }
-  | { readonly kind: 'recalled'; readonly recall: RecallResult };
+  | ({ readonly kind: 'recalled' } & IntentReading);
 
 export interface MeaningSources {
   readonly rules: { readonly current: RuleSet };
   readonly indexer: Searchable;
   readonly recall: (namespace: string, canonical: string) => Promise<RecallResult>;
+  readonly options: { readonly multiIntent: boolean };
 }
 
-/** Steps 2 (rules), 3 (exact names) and 4 (recall), the first that decides. */
+/** Steps 2 (rules), 3 (exact names) and 4 (recall, as the text reads), the first that decides. */
 export async function meaningOf(
   namespace: string,
   canonical: string,
@@ -45,9 +47,10 @@ export async function meaningOf(
       cacheable: !sensitive,
     };
   }
-  const recall = await sources.recall(namespace, canonical);
-  const isNearSensitive = recall.capabilities[0]?.sensitive ?? false;
-  return { value: { kind: 'recalled', recall }, cacheable: recall.degradedReason === null && !isNearSensitive };
+  const reading = await readIntent(canonical, (text) => sources.recall(namespace, text), sources.options);
+  const recalls = [reading.recall, ...reading.parts.map(({ recall }) => recall)];
+  const isNearSensitive = recalls.some(({ capabilities }) => capabilities[0]?.sensitive === true);
+  return { value: { kind: 'recalled', ...reading }, cacheable: reading.isWhole && !isNearSensitive };
 }
 
 export function isSensitive(indexer: Searchable, namespace: string, name: string): boolean {

@@ -1,4 +1,4 @@
-import type { RouteReply } from '../contract/index.ts';
+import type { Explain, RoutedIntent, RouteReply } from '../contract/index.ts';
 import { mayReach, type RuleSet, scopesFor } from '../rules/index.ts';
 import { gateOptionsOf } from './decision.ts';
 import { explain } from './explain.ts';
@@ -6,7 +6,7 @@ import { FACTORS } from './factors/factor-catalog.ts';
 import type { RecalledCapability } from './recall.ts';
 import type { ScoredCandidate } from './rerank.ts';
 import { rounded, roundedMs } from './rounding.ts';
-import type { DecidedRoute } from './router.ts';
+import type { DecidedPart, DecidedRoute } from './router.ts';
 
 type Alternative = RouteReply['alternatives'][number];
 
@@ -39,6 +39,7 @@ export function buildReply(decided: DecidedRoute, totalMs: number, rules: RuleSe
     cache: decided.cache,
     timings,
   };
+  if (decided.parts.length > 0) reply.intents = decided.parts.map(routedIntent);
   if (aim.ruleId !== null) reply.ruleId = aim.ruleId;
   if (decided.degradedReason !== null) reply.degradedReason = decided.degradedReason;
   if (verdict.decision === 'queue') reply.retryAfterMs = Math.round(context.options.queueRetryAfterMs);
@@ -51,7 +52,29 @@ function routedAgent({ agent }: ScoredCandidate): NonNullable<RouteReply['agent'
   return { agentId, agentName, version, transport, state: agent.liveness.state };
 }
 
+function routedIntent({ text, aim, selection, verdict, context }: DecidedPart): RoutedIntent {
+  const chosen = selection?.chosen ?? null;
+  const best = aim.capabilities[0];
+  const relevance = chosen?.relevance ?? best?.relevance;
+  const intent: RoutedIntent = {
+    text,
+    decision: verdict.decision,
+    reason: verdict.reason,
+    capability: chosen?.capability ?? best?.name ?? null,
+    agent: chosen === null ? null : routedAgent(chosen),
+    relevance: relevance === undefined ? null : rounded(relevance),
+    score: chosen === null ? null : rounded(chosen.score),
+    ambiguous: aim.ambiguous,
+  };
+  if (verdict.decision === 'queue') intent.retryAfterMs = Math.round(context.options.queueRetryAfterMs);
+  return intent;
+}
+
 function relevanceOf(decided: DecidedRoute, chosen: ScoredCandidate | null): number | null {
+  if (decided.parts.length > 0) {
+    const relevances = decided.parts.flatMap(({ aim }) => aim.capabilities[0]?.relevance ?? []);
+    return relevances.length === 0 ? null : rounded(Math.min(...relevances));
+  }
   const relevance = chosen?.relevance ?? decided.aim.capabilities[0]?.relevance ?? bestShown(decided)?.relevance;
   return relevance === undefined ? null : rounded(relevance);
 }
@@ -100,15 +123,32 @@ function shownTo(scopes: ReadonlySet<string>, one: RecalledCapability): Recalled
 }
 
 function explainOf(decided: DecidedRoute, rules: RuleSet): NonNullable<RouteReply['explain']> {
-  const { request, context } = decided;
+  const { request, context, canonical, scopes } = decided;
   return explain({
-    canonicalText: decided.canonical,
-    rules: decided.canonical === null ? [] : rules.explain(decided.canonical),
-    recalled: decided.aim.recalled.map((one) => (one.sensitive ? shownTo(decided.scopes, one) : one)),
+    canonicalText: canonical,
+    reading: readingOf(decided),
+    rules: canonical === null ? [] : rules.explain(canonical),
+    recalled: decided.aim.recalled.map((one) => (one.sensitive ? shownTo(scopes, one) : one)),
     gate: gateOptionsOf(request, context.options),
     context,
-    ranked: decided.ranked,
-    dropped: decided.eligibility.dropped,
-    strategies: decided.selection?.strategies ?? [],
+    choices: decided.parts.length > 0 ? decided.parts : [decided],
   });
+}
+
+/** Undefined where the text was taken as it stands. */
+function readingOf({ meaning, parts, scopes }: DecidedRoute): Explain['reading'] {
+  if (meaning.kind !== 'recalled' || meaning.denied.length + parts.length === 0) return undefined;
+  return {
+    asked: meaning.asked,
+    denied: meaning.denied.map(({ text, capabilities }) => ({
+      text,
+      capabilities: capabilities.map((one) => (one.sensitive ? shownTo(scopes, one) : one).name),
+    })),
+    parts: parts.flatMap(({ text, aim }) => {
+      const [best] = aim.recalled;
+      if (best === undefined) return [];
+      const { name, relevance } = best.sensitive ? shownTo(scopes, best) : best;
+      return [{ text, capability: name, relevance: rounded(relevance) }];
+    }),
+  };
 }

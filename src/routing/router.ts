@@ -1,5 +1,12 @@
 import { parseCapabilityName } from '../capability/index.ts';
-import { type CacheOutcome, MAX_BATCH_EXPLAINS, type RouteReply, type RouteRequest } from '../contract/index.ts';
+import {
+  type CacheOutcome,
+  type Decision,
+  type DecisionReason,
+  MAX_BATCH_EXPLAINS,
+  type RouteReply,
+  type RouteRequest,
+} from '../contract/index.ts';
 import {
   AgentReachError,
   type Clock,
@@ -12,20 +19,17 @@ import {
 import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { RegistryView } from '../registry/index.ts';
 import { type AuditEntry, mayReach, type RuleSet, scopesFor } from '../rules/index.ts';
-import type { Candidate, SelectionContext } from './candidate.ts';
+import { type AgentChoice, type ChoiceSources, chooseAgent } from './agent-choice.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
-import { type Aim, aimOf, type Verdict, verdictOf } from './decision.ts';
-import { type Eligibility, eligibleAgents, mayFreeUp } from './eligibility.ts';
+import { aimAtParts, aimAtSeveral, aimOf } from './decision.ts';
 import type { IndexedCapability } from './indexed-capability.ts';
 import { type Meaning, meaningOf } from './meaning.ts';
 import { degradedReasonOf, Recaller } from './recall.ts';
 import { buildReply } from './reply.ts';
-import { medianLatencyMs, rerank, type ScoredCandidate } from './rerank.ts';
 import { RouteCache } from './route-cache.ts';
-import { optionsFor, type RoutingOptions } from './routing-options.ts';
+import type { RoutingOptions } from './routing-options.ts';
 import type { Caller, RoutingService } from './routing-service.ts';
-import { type Selection, select } from './select.ts';
-import { auditEntryOf } from './sensitive-audit.ts';
+import { auditEntriesOf } from './sensitive-audit.ts';
 
 export interface RouterOptions {
   readonly clock: Clock;
@@ -57,19 +61,21 @@ const BATCH_SLICE = 16;
 /** Ten times what a text costs the model: the last of a batch waits for all before it. */
 const MS_A_BATCHED_INTENT = 40;
 
+/** One of several intents of a request. */
+export interface DecidedPart extends AgentChoice {
+  readonly text: string;
+}
+
 /** Everything that one decision was made of; the reply is a view of it. */
-export interface DecidedRoute {
+export interface DecidedRoute extends Omit<AgentChoice, 'verdict'> {
+  readonly verdict: { readonly decision: Decision; readonly reason: DecisionReason | null };
+  /** Filled with `multi_intent` only: then nothing is aimed at but by them. */
+  readonly parts: readonly DecidedPart[];
   readonly request: RouteRequest;
   readonly requestId: string;
   readonly scopes: ReadonlySet<string>;
   readonly canonical: string | null;
   readonly meaning: Meaning;
-  readonly aim: Aim;
-  readonly eligibility: Eligibility;
-  readonly ranked: readonly ScoredCandidate[];
-  readonly context: SelectionContext;
-  readonly verdict: Verdict;
-  readonly selection: Selection | null;
   readonly cache: CacheOutcome;
   readonly degradedReason: string | null;
   readonly indexVersion: string;
@@ -157,14 +163,13 @@ export class Router implements RoutingService {
     const { audit, rules, indexer } = this.#options;
     if (audit === undefined) return;
     const about = { keyId: caller.keyId ?? 'local', rulesVersion: rules.version, indexer };
-    const entry = auditEntryOf(decided, about);
-    if (entry !== undefined) await audit.append(entry);
+    for (const entry of auditEntriesOf(decided, about)) await audit.append(entry);
   }
 
   async #meaning(
     namespace: string,
     canonical: string,
-    limits: { readonly recallK: number; readonly embedTimeoutMs: number },
+    options: RoutingOptions,
   ): Promise<{ value: Meaning; outcome: CacheOutcome }> {
     const { indexer, rules } = this.#options;
     const stamp = `${indexer.revision}.${rules.version}.${this.#options.indexVersion()}`;
@@ -175,7 +180,8 @@ export class Router implements RoutingService {
       meaningOf(namespace, canonical, {
         rules,
         indexer,
-        recall: (space, text) => this.#recaller.recall(space, text, limits),
+        recall: (space, text) => this.#recaller.recall(space, text, options),
+        options,
       }),
     );
   }
@@ -197,42 +203,39 @@ export class Router implements RoutingService {
   ): DecidedRoute {
     const { indexer, view, random, embedder, clock } = this.#options;
     const start = clock.now();
-    const aim = aimOf(meaning, request, caller.scopes, { indexer, options: current });
-    const options = optionsFor(current, aim.capabilities[0]?.name);
-    const eligibility = eligibleAgents(aim.capabilities, view, request);
-    const context = this.#context(request, options, random, eligibility.candidates);
-    const ranked = rerank(eligibility.candidates, context);
-    const verdict = verdictOf(aim, ranked, mayFreeUp(eligibility.dropped), options.queueLoad);
-    const selection = verdict.decision === 'route' ? select(ranked, context) : null;
+    const { parts, choice } = this.#choose(meaning, caller.scopes, { request, view, options: current, random });
     const recall = meaning.kind === 'recalled' ? meaning.recall : null;
     const stages = cache === 'miss' || cache === 'bypass' ? recall?.stages : undefined;
     return {
+      ...choice,
+      verdict: parts.length > 0 ? { decision: 'multi_intent', reason: null } : choice.verdict,
+      parts,
       request,
       requestId: caller.requestId,
       scopes: caller.scopes,
       canonical,
       meaning,
-      aim,
-      eligibility,
-      ranked,
-      context,
-      verdict,
-      selection,
       cache,
       degradedReason: recall?.degradedReason ?? degradedReasonOf(embedder) ?? indexer.waitingReason,
-      indexVersion: (meaning.kind === 'recalled' ? meaning.recall.indexVersion : null) ?? this.#options.indexVersion(),
+      indexVersion: recall?.indexVersion ?? this.#options.indexVersion(),
       registryEpoch: view.epoch,
       stages: { ...stages, meaning: meantMs, select: clock.now() - start },
     };
   }
 
-  #context(
-    request: RouteRequest,
-    options: RoutingOptions,
-    random: () => number,
-    candidates: readonly Candidate[],
-  ): SelectionContext {
-    return { request, options, random, medianLatencyMs: medianLatencyMs(candidates) };
+  /** An agent for the one intent, or one for each of several. */
+  #choose(
+    meaning: Meaning,
+    scopes: ReadonlySet<string>,
+    sources: ChoiceSources,
+  ): { readonly choice: AgentChoice; readonly parts: readonly DecidedPart[] } {
+    const aimSources = { indexer: this.#options.indexer, options: sources.options };
+    const aims = meaning.kind === 'recalled' ? aimAtParts(meaning, sources.request, aimSources) : [];
+    if (meaning.kind === 'recalled' && aims.length > 0) {
+      const parts = aims.map(({ text, aim }) => ({ text, ...chooseAgent(aim, sources) }));
+      return { choice: chooseAgent(aimAtSeveral(meaning), sources), parts };
+    }
+    return { choice: chooseAgent(aimOf(meaning, sources.request, scopes, aimSources), sources), parts: [] };
   }
 
   #publish(decided: DecidedRoute, totalMs: number): void {

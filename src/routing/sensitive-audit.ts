@@ -5,11 +5,20 @@ import type { DecidedRoute } from './router.ts';
 
 type Indexer = Parameters<typeof isSensitive>[0];
 
-/** The record of a decision; undefined where no sensitive capability was meant. */
-export function auditEntryOf(
-  decided: DecidedRoute,
-  about: { readonly keyId: string; readonly rulesVersion: number; readonly indexer: Indexer },
-): AuditEntry | undefined {
+interface About {
+  readonly keyId: string;
+  readonly rulesVersion: number;
+  readonly indexer: Indexer;
+}
+
+/** One record for each intent that meant a sensitive capability. */
+export function auditEntriesOf(decided: DecidedRoute, about: About): AuditEntry[] {
+  const intents = [decided, ...decided.parts.map((part) => ({ ...decided, ...part }))];
+  return intents.flatMap((one) => auditEntryOf(one, about) ?? []);
+}
+
+/** Undefined where no sensitive capability was meant. */
+function auditEntryOf(decided: DecidedRoute, about: About): AuditEntry | undefined {
   const { aim, meaning, verdict, request } = decided;
   const touched = touchedBy(decided, about.indexer);
   if (touched === undefined) return undefined;

@@ -170,9 +170,9 @@ function countRoutes(registry: Registry): Stop {
 
 /** The route-hit rate since the start; rates over a window come from the counters. */
 function measureShares(registry: Registry): (decision: DiagnosticEvents['route.decided']['decision']) => void {
-  const counts = { route: 0, queue: 0, no_match: 0 };
+  const counts = { route: 0, queue: 0, no_match: 0, multi_intent: 0 };
   const share = (part: number): number => {
-    const all = counts.route + counts.queue + counts.no_match;
+    const all = counts.route + counts.queue + counts.no_match + counts.multi_intent;
     return all === 0 ? 0 : part / all;
   };
   new Gauge({

@@ -1,6 +1,6 @@
 /** `agent-reach route`: one intent, the decision, and with --explain why. */
 import { Option } from '@commander-js/extra-typings';
-import type { Explain, RouteReply } from '../../contract/index.ts';
+import type { Explain, RoutedIntent, RouteReply } from '../../contract/index.ts';
 import { AgentReachError, isAgentReachError } from '../../core/index.ts';
 import type { ReachClient, RouteInput } from '../../sdk/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
@@ -82,6 +82,8 @@ function exitCodeOfDecision({ decision }: RouteReply): ExitCode {
       return EXIT.noMatch;
     case 'queue':
       return EXIT.queue;
+    case 'multi_intent':
+      return EXIT.multiIntent;
     default:
       return decision satisfies never;
   }
@@ -113,7 +115,19 @@ function showReply(output: ConsoleOutput, reply: RouteReply): void {
       { head: 'SCORE', cell: ({ score }) => shownNumber(score, 3), align: 'right' },
     ]);
   }
+  if (reply.intents !== undefined) showIntents(output, reply.intents);
   if (reply.explain !== undefined) showExplain(output, reply.explain);
+}
+
+function showIntents(output: ConsoleOutput, intents: readonly RoutedIntent[]): void {
+  output.heading('Intents');
+  output.table(intents, [
+    { head: 'TEXT', cell: ({ text }) => text, maxWidth: 40 },
+    { head: 'DECISION', cell: ({ decision, reason }) => (reason === null ? decision : `${decision} (${reason})`) },
+    { head: 'CAPABILITY', cell: ({ capability }) => capability ?? '-' },
+    { head: 'AGENT', cell: ({ agent }) => agent?.agentId ?? '-' },
+    { head: 'RELEVANCE', cell: ({ relevance }) => shownNumber(relevance, 3), align: 'right' },
+  ]);
 }
 
 interface Unmatched {
@@ -188,6 +202,15 @@ function showMeaning(output: ConsoleOutput, explain: Explain): void {
       { head: 'OUTCOME', cell: ({ outcome }) => outcome },
       { head: 'DETAIL', cell: ({ detail }) => detail, maxWidth: 80 },
     ]);
+  }
+  const denied = explain.reading?.denied ?? [];
+  if (denied.length > 0) {
+    output.heading('Not to be done');
+    output.table(denied, [
+      { head: 'TEXT', cell: ({ text }) => text, maxWidth: 48 },
+      { head: 'LEFT OUT', cell: ({ capabilities }) => capabilities.join(', ') || '-' },
+    ]);
+    output.line(`searched for: ${explain.reading?.asked ?? ''}`);
   }
   if (explain.recall.length === 0) return;
   output.heading('Meaning');

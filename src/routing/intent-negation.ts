@@ -1,0 +1,84 @@
+/**
+ * What a request asks not to be done, as evidence against the capabilities that do it: "don't delete, only list" is
+ * searched as "only list", and what "delete" reads as is left out. A capability is left out only where the denied
+ * words come nearer to it than the request as it stands, so that one whose meaning holds the negation (不要打扰, "without
+ * sugar") stays. Pure.
+ */
+import { foldChinese, hasWords } from '../core/index.ts';
+import { type NegatedSpan, negatedSpans } from '../rules/index.ts';
+import { floorOf } from './gate.ts';
+import type { RecalledCapability, RecallResult } from './recall.ts';
+
+export interface DeniedText {
+  readonly text: string;
+  /** That are left out for it. */
+  readonly capabilities: readonly RecalledCapability[];
+}
+
+/** A text and what it asks not to be done. */
+export interface Negation {
+  readonly denied: readonly string[];
+  /** What is left; null where that is no words. */
+  readonly rest: string | null;
+}
+
+/** Relevance from which denied words count as meaning a capability, and from which the rest counts as meaning one. */
+const COUNTS = { minRelevance: 0.3, ambiguityMargin: 0, relevanceGate: 0 };
+const LOOSE_ENDS =
+  /^(?:[\s,.;:!?。、]|\b(?:and|but|please|so|then)\b|[但而并])+|(?:[\s,;:、]|\b(?:and|but|or|please)\b|[但而并])+$/gu;
+
+/** Undefined where nothing is denied. */
+export function negationOf(canonical: string): Negation | undefined {
+  const folded = foldChinese(canonical);
+  // Folding is character by character; where it is not, places in the one text are none in the other.
+  const text = folded.length === canonical.length ? canonical : folded;
+  const spans = negatedSpans(folded);
+  if (spans.length === 0) return undefined;
+  const rest = withoutSpans(text, spans).replace(/\s+/g, ' ').replace(LOOSE_ENDS, '');
+  return {
+    denied: spans.map(({ denied }) => text.slice(denied.start, denied.end)),
+    rest: hasWords(rest) ? rest : null,
+  };
+}
+
+function withoutSpans(text: string, spans: readonly NegatedSpan[]): string {
+  let rest = '';
+  let at = 0;
+  for (const { whole } of spans) {
+    rest += text.slice(at, whole.start);
+    at = whole.end;
+  }
+  return rest + text.slice(at);
+}
+
+/** The capabilities that the denied words mean rather than the whole request. */
+export function capabilitiesDenied(denied: RecallResult, whole: RecallResult): readonly RecalledCapability[] {
+  const floor = floorOf(denied.capabilities, COUNTS);
+  const ofWhole = new Map(whole.capabilities.map((one) => [one.name, one]));
+  return denied.capabilities.filter((one) => {
+    if (one.relevance < floor) return false;
+    const asked = ofWhole.get(one.name);
+    if (asked?.similarity == null || one.similarity === null) return true;
+    return one.similarity > asked.similarity;
+  });
+}
+
+/** Of the rest where that means something by itself, else of the whole; without what is denied. */
+export function recallWithout(
+  names: ReadonlySet<string>,
+  whole: RecallResult,
+  rest: RecallResult | undefined,
+): { readonly recall: RecallResult; readonly isOfRest: boolean } {
+  if (rest !== undefined) {
+    const left = without(names, rest);
+    const best = left.capabilities[0];
+    if (best !== undefined && best.relevance >= floorOf(left.capabilities, COUNTS)) {
+      return { recall: left, isOfRest: true };
+    }
+  }
+  return { recall: without(names, whole), isOfRest: false };
+}
+
+function without(names: ReadonlySet<string>, recall: RecallResult): RecallResult {
+  return { ...recall, capabilities: recall.capabilities.filter(({ name }) => !names.has(name)) };
+}

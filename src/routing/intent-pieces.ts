@@ -1,0 +1,65 @@
+/**
+ * Where a text could fall into several requests: at the ends of its clauses and at words that join two. These are
+ * places to look at, no more; whether a cut is made is judged by what the pieces mean (intent-split.ts). A condition
+ * ("if it rains, remind me", 如果下雨就提醒我) belongs to what follows it. Cost: one pass over the text.
+ */
+
+/** A piece of a canonical text: `end` is the first index behind. */
+export interface Piece {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** All spans of four pieces are nine texts for the model; what has more is asked at its sentences, or as a whole. */
+export const MAX_PIECES = 4;
+
+const DEED =
+  /(?:\b(?:and then|then|and also|and after that|after that|afterwards|as well as|plus)\b|(?:然后|接着|随后|之后再|另外|此外|同时|顺便|还有|并且|以及|而且)),?/u
+    .source;
+/** Ends of sentences ("3.5" and "u.s." are none), and words that begin another deed. */
+const STRONG = `(?:(?:[!?;。\\n]|(?<=\\p{L}{3}|\\p{N}|\\p{Script=Han})\\.(?=\\s|$))+\\s*|[,、]\\s*)?${DEED}|(?:[!?;。\\n]|(?<=\\p{L}{3}|\\p{N}|\\p{Script=Han})\\.(?=\\s|$))+(?:\\s*(?:and|also)\\b)?`;
+const WEAK =
+  /[,、](?:\s*(?:and|also)\b)?|\b(?:and|also)\b|再(?![见次也三])|(?<!合)并(?![不非没发列购])|和(?![平谐服好])/u.source;
+const STRONG_CUT = new RegExp(STRONG, 'gu');
+const ANY_CUT = new RegExp(`${STRONG}|${WEAK}`, 'gu');
+
+const CONDITION =
+  /^\s*(?:(?:please|and|but)\s+)?(?:if|when|whenever|once|unless|because|since|while|after|before|in case)\b|^\s*(?:如果|要是|假如|若|当|一旦|只要|除非|因为|等到?)/u;
+const HAN = /\p{Script=Han}/gu;
+const WORDS = /[\p{L}\p{N}]+/gu;
+/** A Chinese request takes two characters (订票), an English one two words. */
+const LEAST_WEIGHT = 2;
+
+/** One piece: nothing to cut. Trimmed, in the order of the text. */
+export function piecesOf(canonical: string): readonly Piece[] {
+  const pieces = cutAt(canonical, ANY_CUT);
+  if (pieces.length <= MAX_PIECES) return pieces;
+  const sentences = cutAt(canonical, STRONG_CUT);
+  return sentences.length <= MAX_PIECES ? sentences : [{ start: 0, end: canonical.length }];
+}
+
+function cutAt(canonical: string, cut: RegExp): Piece[] {
+  const pieces: Piece[] = [];
+  let start = 0;
+  for (const match of canonical.matchAll(cut)) {
+    if (!isWhole(canonical, start, match.index) || !isWhole(canonical, match.index + match[0].length)) continue;
+    pieces.push(trimmed(canonical, start, match.index));
+    start = match.index + match[0].length;
+  }
+  pieces.push(trimmed(canonical, start, canonical.length));
+  return pieces;
+}
+
+/** Whether this could be a request by itself. */
+function isWhole(canonical: string, start: number, end = canonical.length): boolean {
+  const text = canonical.slice(start, end);
+  if (CONDITION.test(text)) return end === canonical.length;
+  const han = text.match(HAN)?.length ?? 0;
+  return han + (text.replace(HAN, ' ').match(WORDS)?.length ?? 0) >= LEAST_WEIGHT;
+}
+
+function trimmed(canonical: string, start: number, end: number): Piece {
+  const text = canonical.slice(start, end);
+  const lead = text.length - text.trimStart().length;
+  return { start: start + lead, end: start + text.trimEnd().length };
+}
