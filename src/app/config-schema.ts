@@ -212,6 +212,10 @@ const routingSchema = z.strictObject({
     .meta(
       note('0..1', 'How far under the best relevance a capability may still compete; higher lets load decide more.'),
     ),
+  multiIntent: z
+    .boolean()
+    .default(true)
+    .meta(note('yes/no', 'Answer a request that holds several intents with each of them; no takes it as one.')),
   weights: weightsSchema.prefault({}),
   latencyBudgetMs: ms(1).default(5_000).meta(note('ms', 'Answer time that counts as the worst in the score.')),
   queueLoad: share.default(0.8).meta(note('share', 'All candidates above this load: decision queue; 1 never queues.')),
