@@ -28,6 +28,7 @@ import {
   type IndexStart,
   PhraseHeads,
   Router,
+  StrategyBook,
   startIndex,
   VectorPruner,
 } from '../routing/index.ts';
@@ -40,6 +41,7 @@ import {
   KeyValueIndexHoldStore,
   KeyValueRuleStore,
   type KeyValueStore,
+  KeyValueStrategyStore,
   KeyValueVectorStore,
   LmdbStore,
   RedisStore,
@@ -47,6 +49,7 @@ import {
 import { IndexBuilder, LayeredIndex, VersionStore } from '../vector-index/index.ts';
 import type { Config } from './config.ts';
 import { routingOptionsOf } from './config-routing.ts';
+import { strategyFileAt } from './strategies-file.ts';
 
 const MODEL_STOP_MS = 1_000;
 
@@ -77,6 +80,7 @@ export interface Parts {
   readonly rules: RuleService;
   readonly audit: AuditLog;
   readonly feedback: FeedbackBook;
+  readonly strategies: StrategyBook;
   readonly router: Router;
 }
 
@@ -152,11 +156,17 @@ async function wire(
 
   const audit = new AuditLog({ clock, store: new KeyValueAuditStore(store), ...config.audit });
 
-  const routingOptions = routingOptionsOf(config);
+  const { strategiesFile } = config.routing;
+  const strategies = new StrategyBook({
+    clock,
+    store: new KeyValueStrategyStore(store),
+    base: routingOptionsOf(config),
+    file: strategiesFile === null ? null : strategyFileAt(strategiesFile),
+  });
   const { calibration, problem } = await loadCalibration(model, config.model.path ?? undefined);
   if (problem !== null) log('warn', 'relevance is calibrated plainly', { model: model.id, reason: problem });
   indexer.useHeads(new PhraseHeads({ clock, indexer, trainer: new HeadTrainer() }));
-  const options = () => routingOptions;
+  const options = () => strategies.current;
   const golden = new GoldenSet(new KeyValueGoldenStore(store));
   await golden.load();
   const index = createIndexDesk(config, {
@@ -199,6 +209,7 @@ async function wire(
     rules,
     audit,
     feedback,
+    strategies,
     router,
   };
 }

@@ -10,6 +10,7 @@ import { DriftWatch, type MetricCollectors, startLogger, startMetrics } from '..
 import { estimateMemory } from '../vector-index/index.ts';
 import { compose, type Parts, type Substitutes } from './compose.ts';
 import type { Config } from './config.ts';
+import { followStrategiesFile } from './strategies-file.ts';
 
 export interface RunningService {
   readonly host: string;
@@ -48,6 +49,7 @@ export async function startService(
     const parts = await compose(config, substitutes);
     stops.push(() => parts.store.close());
     const modelStarted = startModel(parts, stops);
+    await loadStrategies(parts, stops);
     await loadState(parts, stops);
     const { server, phase } = await listen(parts, stops);
     await Promise.race([modelStarted, abortOf(signal)]);
@@ -73,6 +75,15 @@ function startModel({ embedder, indexer, index }: Parts, stops: (() => void | Pr
   return embedder.start();
 }
 
+async function loadStrategies(
+  { config, clock, strategies }: Parts,
+  stops: (() => void | Promise<void>)[],
+): Promise<void> {
+  await strategies.load();
+  const { strategiesFile } = config.routing;
+  if (strategiesFile !== null) stops.push(followStrategiesFile(strategiesFile, strategies, clock));
+}
+
 /** From the store into memory; vectors come from the index version on disk, else from the store, else are embedded. */
 async function loadState(
   { registry, rules, audit, feedback, indexer }: Parts,
@@ -92,7 +103,7 @@ async function listen(
   parts: Parts,
   stops: (() => void | Promise<void>)[],
 ): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
-  const { config, clock, registry, rules, audit, feedback, router, index, golden } = parts;
+  const { config, clock, registry, rules, audit, feedback, strategies, router, index, golden } = parts;
   const phase = { ready: false };
   const drift = new DriftWatch(clock);
   stops.push(() => drift.stop());
@@ -104,6 +115,7 @@ async function listen(
       rules,
       audit,
       feedback,
+      strategies,
       routing: router,
       index,
       golden,

@@ -7,6 +7,7 @@ export interface ServiceFlags {
   readonly host?: string | undefined;
   readonly port?: string | undefined;
   readonly dataDir?: string | undefined;
+  readonly strategies?: string | undefined;
   readonly logLevel?: string | undefined;
 }
 
@@ -16,6 +17,7 @@ export function addServiceFlags(command: CommandGroup) {
     .option('--host <address>', 'where to listen (default: 127.0.0.1)')
     .option('--port <port>', 'TCP port, 0 takes a free one (default: 7420)')
     .option('--data-dir <folder>', 'store and index versions (default: ./data)')
+    .option('--strategies <file>', 'strategies and weights, YAML or JSON, read again when the file changes')
     .option('--log-level <level>', 'silent, error, warn, info or debug (default: info)');
 }
 
@@ -26,6 +28,7 @@ export async function configOf(flags: ServiceFlags): Promise<Config> {
     'http.host': { flag: '--host', text: flags.host },
     'http.port': { flag: '--port', text: flags.port },
     'data.dir': { flag: '--data-dir', text: flags.dataDir },
+    'routing.strategiesFile': { flag: '--strategies', text: flags.strategies },
     'log.level': { flag: '--log-level', text: flags.logLevel },
   };
   return loadConfig({ file: flags.config, flags: named });

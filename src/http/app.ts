@@ -23,6 +23,7 @@ import { indexEndpoints } from './routes/index-versions.ts';
 import { routingEndpoints } from './routes/routing.ts';
 import { ruleEndpoints } from './routes/rules.ts';
 import { serviceEndpoints } from './routes/service.ts';
+import { strategyEndpoints } from './routes/strategies.ts';
 import type { HttpServices } from './services.ts';
 
 /** 1 MiB: 256 intents of 2,000 characters, or one agent with 256 described capabilities, fit. */
@@ -64,6 +65,7 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
     ...agentEndpoints(services.registry),
     ...capabilityEndpoints(services.registry),
     ...ruleEndpoints(services.rules),
+    ...strategyEndpoints(services.strategies),
     ...auditEndpoints(services.audit),
     ...feedbackEndpoints(services.feedback, recent),
     ...indexEndpoints(services.index),

@@ -106,6 +106,7 @@ export const ROUTE_REPLY = {
   alternatives: [{ capability: 'weather.query.city', agentId: 'weather-2', relevance: 0.93, score: 0.841 }],
   degraded: false,
   indexVersion: 'v000002',
+  strategiesVersion: '3f9a1c0b7d24',
   registryEpoch: 12,
   cache: 'miss',
   timings: { embed: 3.4, recall: 0.2, total: 3.9 },
@@ -305,6 +306,61 @@ export const READINESS = {
   indexVersion: 'v000002',
   registryEpoch: 12,
 } as const;
+
+export const STRATEGIES_DOCUMENT = {
+  default: {
+    strategies: ['failure_domain', { name: 'affinity', maxLoad: 0.8 }, 'best'],
+    weights: { relevance: 0.5, load: 0.3, latency: 0.2 },
+  },
+  capabilities: {
+    'weather.*': { strategies: [{ name: 'canary', version: '2.*', share: 0.05 }, 'affinity', 'capacity_first'] },
+  },
+} as const;
+
+const EFFECTIVE_POLICY = {
+  strategies: [
+    { name: 'failure_domain', maxLoad: 1 },
+    { name: 'affinity', maxLoad: 0.8 },
+    { name: 'best', within: 0 },
+  ],
+  weights: { latency: 0.2, load: 0.3, relevance: 0.5 },
+  latencyBudgetMs: 5_000,
+  queueLoad: 0.8,
+  manyCandidates: 20,
+  leastLoaded: 5,
+} as const;
+
+export const STRATEGIES_REPLY = {
+  strategiesVersion: '3f9a1c0b7d24',
+  source: 'api',
+  document: STRATEGIES_DOCUMENT,
+  warnings: [],
+  effective: {
+    default: EFFECTIVE_POLICY,
+    capabilities: {
+      'weather.*': {
+        ...EFFECTIVE_POLICY,
+        strategies: [
+          { name: 'canary', value: 'true', version: '2.*', share: 0.05 },
+          { name: 'affinity', maxLoad: 1 },
+          { name: 'capacity_first' },
+        ],
+      },
+    },
+  },
+  file: { path: '/etc/agent-reach/strategies.yaml', strategiesVersion: 'b01c22e94a7f', problem: null },
+  api: { setBy: 'ops', setAt: '2026-01-01T00:00:00.000Z', problem: null },
+  catalogue: [
+    {
+      name: 'failure_domain',
+      kind: 'narrow',
+      about: "the caller's own zone, while it has an agent that is free enough",
+      parameters: { maxLoad: 'Load above which an agent of the zone counts as full; 1: until its last slot is taken.' },
+    },
+  ],
+} as const;
+
+export const STRATEGIES_RELOAD_REPLY = { ...STRATEGIES_REPLY, result: 'shadowed' } as const;
 
 export const METRICS = `# HELP agent_reach_http_requests_total Answered HTTP requests.
 # TYPE agent_reach_http_requests_total counter

@@ -27,7 +27,7 @@ import type {
   RuleLint,
   RuleWarning,
 } from '../contract/index.ts';
-import type { Caller, GoldenService, IndexService, RoutingService } from '../routing/index.ts';
+import type { Caller, GoldenService, IndexService, RoutingService, StrategyService } from '../routing/index.ts';
 import type { RuleSetVersion } from '../rules/index.ts';
 
 /** A port answers at once or later, as suits it. */
@@ -113,6 +113,7 @@ export interface HttpServices {
   readonly rules: RuleBook;
   readonly feedback: FeedbackDesk;
   readonly routing: RoutingService;
+  readonly strategies: StrategyService;
   readonly index: Omit<IndexService, 'currentVersion'>;
   readonly golden: GoldenService;
   /** Prometheus text, version 0.0.4. */

@@ -7,3 +7,4 @@ export { type FailedReply, problemToError } from './problem-to-error.ts';
 export { type Liveness, ReachClient, type RouteInput } from './reach-client.ts';
 export { type RuleEditOptions, type RuleImportInput, type RuleInput, RulesClient } from './rules-client.ts';
 export { type ConnectionOptions, DEFAULT_BASE_URL } from './service-connection.ts';
+export { StrategiesClient, type StrategyEditOptions } from './strategies-client.ts';

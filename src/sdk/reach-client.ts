@@ -13,6 +13,7 @@ import { IndexClient } from './index-client.ts';
 import { problemToError } from './problem-to-error.ts';
 import { RulesClient } from './rules-client.ts';
 import { type ConnectionOptions, ServiceConnection } from './service-connection.ts';
+import { StrategiesClient } from './strategies-client.ts';
 
 export type RouteInput = z.input<typeof routeRequestSchema>;
 export type Liveness = z.infer<typeof livenessSchema>;
@@ -22,6 +23,7 @@ export class ReachClient {
   readonly agents: AgentsClient;
   readonly capabilities: CapabilitiesClient;
   readonly rules: RulesClient;
+  readonly strategies: StrategiesClient;
   readonly audit: AuditClient;
   readonly index: IndexClient;
   readonly feedback: FeedbackClient;
@@ -33,6 +35,7 @@ export class ReachClient {
     this.agents = new AgentsClient(this.#connection);
     this.capabilities = new CapabilitiesClient(this.#connection);
     this.rules = new RulesClient(this.#connection);
+    this.strategies = new StrategiesClient(this.#connection);
     this.audit = new AuditClient(this.#connection);
     this.index = new IndexClient(this.#connection);
     this.feedback = new FeedbackClient(this.#connection);

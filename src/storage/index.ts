@@ -9,4 +9,5 @@ export { MemoryStore } from './memory/memory-store.ts';
 export { type RedisLink, RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
 export { KEPT_RULE_VERSIONS, KeyValueRuleStore } from './rule-store.ts';
 export type { LogEntry, LogFollower, LoggedWrite, SharedBeat, SharedLog } from './shared-log.ts';
+export { KeyValueStrategyStore } from './strategy-store.ts';
 export { KeyValueVectorStore } from './vector-store.ts';

@@ -13,6 +13,7 @@ export const TABLES = [
   'vectors',
   'golden',
   'feedback',
+  'strategies',
   'audit',
 ] as const;
 export type TableName = (typeof TABLES)[number];
@@ -47,6 +48,7 @@ export const LOGGED_TABLES: ReadonlySet<TableName> = new Set([
   'rules',
   'golden',
   'feedback',
+  'strategies',
 ]);
 
 /**

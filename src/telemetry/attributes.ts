@@ -27,6 +27,8 @@ export const METRIC = {
   indexGolden: 'agent_reach_index_golden_lines',
   indexMemory: 'agent_reach_index_memory_bytes',
   indexBuildDuration: 'agent_reach_index_build_duration_seconds',
+  strategyReloads: 'agent_reach_strategies_reload_total',
+  strategiesVersion: 'agent_reach_strategies_info',
   rules: 'agent_reach_rules',
   rulesVersion: 'agent_reach_rules_version',
   ruleRegexSteps: 'agent_reach_rule_regex_steps',
@@ -54,6 +56,8 @@ export const BATCH_BUCKETS_TEXTS = [1, 2, 4, 8, 12, 16, 32];
 
 /** What a new version is tried on, and what kept it from getting that far. */
 export const INDEX_CHECKS = ['recall', 'reachable', 'golden', 'none'] as const;
+
+export const RELOAD_RESULTS = ['applied', 'unchanged', 'shadowed', 'refused'] as const;
 
 export const OTHER = 'other';
 

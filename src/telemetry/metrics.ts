@@ -18,6 +18,7 @@ import {
 } from './attributes.ts';
 import type { DriftFigures, DriftWindow } from './drift.ts';
 import { measureRules, type RuleCounts } from './rule-metrics.ts';
+import { measureStrategies } from './strategy-metrics.ts';
 import { TallyHistogram } from './tally-histogram.ts';
 
 /** Numbers that are read when somebody scrapes, from the objects that own them. */
@@ -62,6 +63,7 @@ export function startMetrics(options: MetricsOptions = {}): Metrics {
     measureEmbedding(registry, collectors),
     measureIndex(registry, collectors),
     measureRules(registry, collectors.rules),
+    measureStrategies(registry),
     measureIndexChecks(registry, collectors),
   ];
   measureRegistry(registry, collectors);

@@ -97,11 +97,13 @@ describe('sources', () => {
     expect(loadConfig({ env: {}, cwd }).routing.topK).toBe(5);
   });
 
-  it('lets a canary tag bring its strategy along, after those that are named', () => {
+  it('lets a canary tag bring its strategy along, before affinity, which leaves nothing to share', () => {
     const canary = { tag: 'track', value: 'next', share: 0.1 };
     const config = compileConfig({ routing: { canary } });
     expect(config.canary).toEqual(canary);
-    expect(config.routing.strategies).toEqual(['failure_domain', 'affinity', 'canary']);
+    expect(config.routing.strategies).toEqual(['failure_domain', 'canary', 'affinity']);
+    const alone = compileConfig({ routing: { canary, strategies: ['failure_domain'] } });
+    expect(alone.routing.strategies).toEqual(['failure_domain', 'canary']);
     const named = compileConfig({ routing: { canary, strategies: ['canary', 'affinity'] } });
     expect(named.routing.strategies).toEqual(['canary', 'affinity']);
     expect(compileConfig({ routing: { canary: { tag: 'track' } } }).canary).toMatchObject({ tag: 'track', share: 0 });
@@ -143,6 +145,7 @@ describe('refusals', () => {
     ['one strategy twice', { AGENT_REACH_ROUTING_STRATEGIES: 'affinity,affinity' }, ['routing.strategies', 'twice']],
     ['a public host without keys', { HOST: '0.0.0.0' }, ['http.host', '127.0.0.1', 'sha256sum']],
     ['no weight at all', weights('0'), ['routing.weights']],
+    ['weights that do not sum to 1', { AGENT_REACH_ROUTING_WEIGHTS_LOAD: '0.4' }, ['routing.weights', 'sum to 1.1']],
     ['a canary without a tag', { AGENT_REACH_ROUTING_CANARY_SHARE: '0.1' }, ['routing.canary.tag']],
     ['a wait under the debounce', { AGENT_REACH_INDEX_REBUILD_MAX_WAIT_MS: '1' }, ['index.rebuildMaxWaitMs']],
   ])('refuses %s', (_, env, parts) => {

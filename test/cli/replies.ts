@@ -135,7 +135,8 @@ export const explained = routeReplyOf({
       },
     ],
     dropped: [{ agentId: 'weather-2', capability: 'weather.query.city', reason: 'offline' }],
-    strategies: [{ name: 'failure_domain', note: 'no zone asked for' }],
+    policy: 'weather.*',
+    strategies: [{ name: 'failure_domain', note: '1 of 2 are in zone hz', kept: 1, dropped: ['weather-9'] }],
   },
 });
 

@@ -24,6 +24,7 @@ import {
   RULE_FILE,
   RULE_IMPORT_REPLY,
   RULE_LINT,
+  STRATEGIES_REPLY,
   VERIFY_REPLY,
 } from '../../src/http/examples.ts';
 import type { FeedbackWord, HttpServices } from '../../src/http/index.ts';
@@ -68,6 +69,21 @@ export function createStandIn(): StandInServices {
       async routeBatch(requests, caller) {
         calls.push('routeBatch');
         return requests.map(() => ({ ...structuredClone(ROUTE_REPLY), requestId: caller.requestId }) as never);
+      },
+    },
+    strategies: {
+      show: () => structuredClone(STRATEGIES_REPLY) as never,
+      async put() {
+        calls.push('putStrategies');
+        return structuredClone(STRATEGIES_REPLY) as never;
+      },
+      async remove() {
+        calls.push('removeStrategies');
+        return structuredClone(STRATEGIES_REPLY) as never;
+      },
+      async reload() {
+        calls.push('reloadStrategies');
+        return 'applied';
       },
     },
     golden: {

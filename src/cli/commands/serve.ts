@@ -1,10 +1,11 @@
 /**
- * `agent-reach serve`: runs the service until SIGTERM or SIGINT. The first signal lets running requests end and
+ * `agent-reach serve`: runs the service until SIGTERM or SIGINT; SIGHUP reads the strategies file again. The first signal lets running requests end and
  * flushes the store; a second one exits at once. The address is printed once the service takes requests.
  */
 import { constants } from 'node:os';
-import type { Config } from '../../app/index.ts';
-import { systemClock } from '../../core/index.ts';
+import { isatty } from 'node:tty';
+import type { Config, RunningService } from '../../app/index.ts';
+import { errorText, systemClock } from '../../core/index.ts';
 import { ConsoleOutput } from '../console-output.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Program } from '../program.ts';
@@ -26,10 +27,12 @@ export function addServeCommand(program: Program): void {
 async function serve(config: Config, output: ConsoleOutput): Promise<void> {
   // Listening before the start: a signal while the model loads must not kill half a start.
   const stopSignal = firstSignal(output, config.http.stopTimeoutMs + FLUSH_MS);
+  const serving = onHangup(output);
   const { startService } = await import('../../app/index.ts');
   const stopping = new AbortController();
   void stopSignal.then(() => stopping.abort());
   const service = await startService(config, {}, stopping.signal);
+  serving(service);
   const { url } = service;
   output.answer({ url, host: service.host, port: service.port, dataDir: config.data.dir }, () =>
     output.line(`agent-reach is ready at ${url} (data in ${config.data.dir})`),
@@ -38,6 +41,28 @@ async function serve(config: Config, output: ConsoleOutput): Promise<void> {
   await service.stop();
   // Worker threads or sockets that some library still holds must not keep a stopped service alive.
   process.exit(EXIT.ok);
+}
+
+/**
+ * A terminal that closes sends SIGHUP too, and then it means the end; what was a terminal is none afterwards. The
+ * returned function hands in the service, before which there is nothing to read again.
+ */
+function onHangup(output: ConsoleOutput): (service: RunningService) => void {
+  const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
+  let running: RunningService | undefined;
+  process.on('SIGHUP', () => {
+    if (!terminals.every((descriptor) => isatty(descriptor))) {
+      process.kill(process.pid, 'SIGTERM');
+      return;
+    }
+    running?.parts.strategies.reload('signal').then(
+      (result) => output.note(`SIGHUP: strategies file ${result}`),
+      (error: unknown) => output.note(`SIGHUP: ${errorText(error)}`),
+    );
+  });
+  return (service) => {
+    running = service;
+  };
 }
 
 /** After the first signal the process has `limitMs` to end by itself. */

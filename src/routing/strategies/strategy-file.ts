@@ -27,6 +27,13 @@ export function readStrategyText(text: string): StrategiesDocument {
   return readStrategies(value, (place) => lineAt(document, lines, place));
 }
 
+/** The same refusal with the path before it. */
+export function refusedFile(path: string, error: AgentReachError): AgentReachError {
+  const { message, code, issues, suggestions } = error;
+  const detail = message.includes('\n') ? `${path}:\n${message}` : `${path}: ${message}`;
+  return new AgentReachError(code, { detail, issues, suggestions, cause: error });
+}
+
 function bad(message: string, cause?: unknown): AgentReachError {
   return new AgentReachError('AR_ERR_INVALID_STRATEGIES', {
     detail: message,
