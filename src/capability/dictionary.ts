@@ -9,6 +9,7 @@ import type { CapabilityDefinition } from './capability-definition.ts';
 import { parseCapabilityName, segmentsOf } from './capability-name.ts';
 import { nearDuplicateNames } from './name-lint.ts';
 import { suggestNames } from './name-suggestion.ts';
+import { NearNameIndex } from './near-name-index.ts';
 
 export type DictionaryMode = 'open' | 'curated';
 export type DictionaryStatus = 'active' | 'proposed' | 'deprecated';
@@ -66,6 +67,7 @@ interface Refusal {
 export class CapabilityDictionary {
   readonly mode: DictionaryMode;
   readonly #byNamespace = new Map<string, Map<string, DictionaryEntry>>();
+  readonly #nearNames = new Map<string, NearNameIndex>();
 
   constructor(mode: DictionaryMode = 'open') {
     this.mode = mode;
@@ -74,6 +76,7 @@ export class CapabilityDictionary {
   /** Takes over what the store holds, in place of all that was known. */
   load(entries: Iterable<DictionaryEntry>): void {
     this.#byNamespace.clear();
+    this.#nearNames.clear();
     this.apply(entries);
   }
 
@@ -84,7 +87,9 @@ export class CapabilityDictionary {
       if (names === undefined) {
         names = new Map();
         this.#byNamespace.set(entry.namespace, names);
+        this.#nearNames.set(entry.namespace, new NearNameIndex());
       }
+      if (!names.has(entry.name)) this.#nearNames.get(entry.namespace)?.add(entry.name);
       names.set(entry.name, entry);
     }
   }
@@ -133,7 +138,8 @@ export class CapabilityDictionary {
     const warnings: Warning[] = [];
     const refusals: Refusal[] = [];
     const proposed: DictionaryEntry[] = [];
-    const known = this.names(registrant.namespace);
+    // Only refusals need it, and it takes a pass over the dictionary.
+    const known = this.mode === 'curated' ? this.names(registrant.namespace) : [];
     let room = this.mode === 'curated' ? MAX_PROPOSALS - this.#proposals(registrant.namespace) : 0;
     for (const [index, definition] of definitions.entries()) {
       const old = this.get(registrant.namespace, definition.name);
@@ -143,7 +149,7 @@ export class CapabilityDictionary {
       if (refusal === undefined) {
         const entry = admitted(definition, old, registrant);
         if (entry !== old) entries.push(entry);
-        warnings.push(...this.#warningsOf(entry, known));
+        warnings.push(...this.#warningsOf(entry));
         continue;
       }
       refusals.push(refusal);
@@ -245,14 +251,16 @@ export class CapabilityDictionary {
     return count;
   }
 
-  #warningsOf(entry: DictionaryEntry, known: readonly string[]): Warning[] {
-    const { name } = entry;
+  #warningsOf(entry: DictionaryEntry): Warning[] {
+    const { name, namespace } = entry;
     if (entry.status === 'deprecated') {
       const use = this.replacementOf(entry.namespace, name);
       const message = use === null ? `${name} is deprecated` : `${name} is deprecated; use ${use}`;
       return [{ code: 'deprecated_capability', message, capability: name }];
     }
-    return nearDuplicateNames(name, known).map((other) => ({
+    const candidates = this.#nearNames.get(namespace)?.candidates(name) ?? [];
+    const active = [...candidates].filter((other) => this.get(namespace, other)?.status === 'active');
+    return nearDuplicateNames(name, active).map((other) => ({
       code: 'near_duplicate_name',
       message: `${name} is nearly the same name as ${other}; if they mean the same, use one of them`,
       capability: name,
