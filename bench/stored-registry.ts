@@ -97,9 +97,12 @@ function record(agentId: string, names: readonly CapabilityName[], now: number):
     metadata: {},
     leaseId: `lease_${agentId}` as LeaseId,
     incarnation: 1,
+    revision: 1,
     registeredAt: now,
     expiresAt: null,
     offlineAt: null,
+    cordoned: null,
+    drain: null,
   };
 }
 

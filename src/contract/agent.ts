@@ -21,7 +21,9 @@ export const transportSchema = z
     type: transportTypeSchema,
     /** Where calls go. Needed for http; the others may leave it out (the agent opens the socket or reads a queue). */
     endpoint: text(2_048, 1).optional(),
-    healthEndpoint: text(2_048, 1).optional(),
+    healthEndpoint: text(2_048, 1)
+      .optional()
+      .meta({ description: 'Asked with GET when the agent is doubted; answers 2xx, optionally {status}.' }),
   })
   .meta({ id: 'Transport', example: { type: 'http', endpoint: 'http://127.0.0.1:9001' } });
 export type Transport = z.infer<typeof transportSchema>;
@@ -110,12 +112,26 @@ export const heartbeatSchema = z
     load: loadSchema.optional(),
     status: heartbeatStatusSchema.optional(),
     avgLatencyMs: z.number().min(0).max(3_600_000).optional(),
+    drainTimeoutMs: z
+      .int()
+      .min(0)
+      .max(86_400_000)
+      .optional()
+      .meta({ description: 'With `draining`: how long running work may take until the agent counts as offline.' }),
   })
   .meta({
     id: 'Heartbeat',
     example: { leaseId: 'lease_7m3k0c9w2t5x8b1q', load: { active: 2, queued: 0, max: 8 }, avgLatencyMs: 120 },
   });
 export type Heartbeat = z.infer<typeof heartbeatSchema>;
+
+/** What every answer says of the registry as a whole, while there is something to say. */
+export const registryFlagsSchema = z
+  .strictObject({
+    preserving: z.boolean().meta({ description: 'Too many leases ran out together: nobody is evicted for now.' }),
+  })
+  .meta({ id: 'RegistryFlags' });
+export type RegistryFlags = z.infer<typeof registryFlagsSchema>;
 
 export const heartbeatReplySchema = z
   .strictObject({
@@ -125,6 +141,7 @@ export const heartbeatReplySchema = z
     /** When to beat next: the interval with +-10 % jitter. */
     nextHeartbeatMs: z.int(),
     warnings: z.array(warningSchema),
+    registry: registryFlagsSchema.optional(),
   })
   .meta({ id: 'HeartbeatReply' });
 export type HeartbeatReply = z.infer<typeof heartbeatReplySchema>;
@@ -134,6 +151,41 @@ export const agentStateSchema = z
   .meta({ id: 'AgentState' });
 export type AgentState = z.infer<typeof agentStateSchema>;
 
+/** Why an agent came to its state; also `why` of the event that told of it. */
+export const stateReasonSchema = z
+  .enum([
+    'registered',
+    'loaded',
+    'beat',
+    'beat_missed',
+    'failure_reported',
+    'probe_answered',
+    'probe_failed',
+    'lease_lapsed',
+    'expired',
+    'drain_asked',
+    'drain_ended',
+    'drain_over',
+    'ejected',
+    'ejection_over',
+    'cordoned',
+    'uncordoned',
+  ])
+  .meta({ id: 'StateReason' });
+export type StateReason = z.infer<typeof stateReasonSchema>;
+
+export const cordonSchema = z
+  .strictObject({ by: z.string(), at: z.string(), reason: z.string() })
+  .meta({ id: 'Cordon' });
+
+export const drainSchema = z
+  .strictObject({
+    by: z.string().nullable().meta({ description: 'Key of the operator; null: the agent itself.' }),
+    at: z.string(),
+    until: z.string().nullable(),
+  })
+  .meta({ id: 'Drain' });
+
 export const agentViewSchema = z
   .strictObject({
     agentId: z.string(),
@@ -141,7 +193,9 @@ export const agentViewSchema = z
     version: z.string(),
     namespace: z.string(),
     state: agentStateSchema,
+    stateReason: stateReasonSchema,
     incarnation: z.int(),
+    revision: z.int().meta({ description: 'Rises with each change of the agent that others can see.' }),
     capabilities: z.array(capabilityObjectSchema),
     transport: transportSchema,
     zone: z.string().nullable(),
@@ -158,6 +212,12 @@ export const agentViewSchema = z
     registeredAt: z.string(),
     lastSeenAt: z.string(),
     expiresAt: z.string().nullable(),
+    cordoned: cordonSchema.nullable(),
+    drain: drainSchema.nullable(),
+    lastProbe: z
+      .strictObject({ answered: z.boolean(), detail: z.string() })
+      .nullable()
+      .meta({ description: 'What the health endpoint said when the agent was last doubted.' }),
   })
   .meta({ id: 'Agent' });
 export type AgentView = z.infer<typeof agentViewSchema>;
@@ -176,6 +236,11 @@ export const listAgentsQuerySchema = z.strictObject({
 export type ListAgentsQuery = z.infer<typeof listAgentsQuerySchema>;
 
 export const agentPageSchema = z
-  .strictObject({ items: z.array(agentViewSchema), nextCursor: z.string().nullable(), registryEpoch: z.int() })
+  .strictObject({
+    items: z.array(agentViewSchema),
+    nextCursor: z.string().nullable(),
+    registryEpoch: z.int(),
+    registry: registryFlagsSchema.optional(),
+  })
   .meta({ id: 'AgentPage' });
 export type AgentPage = z.infer<typeof agentPageSchema>;

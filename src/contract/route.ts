@@ -1,6 +1,6 @@
 /** One intent in, one decision out. */
 import { z } from 'zod';
-import { agentStateSchema, transportSchema } from './agent.ts';
+import { agentStateSchema, registryFlagsSchema, transportSchema } from './agent.ts';
 import { agentIdField, capabilityNameField, namespaceField, tagsField, text, zoneField } from './fields.ts';
 import { ruleTraceSchema } from './rule.ts';
 
@@ -158,6 +158,8 @@ export const explainSchema = z.strictObject({
           note: z.string(),
         }),
       ),
+      /** What the sum of the parts was multiplied by, and why; absent: 1. */
+      agentWeight: z.strictObject({ value: z.number(), note: z.string() }).optional(),
     }),
   ),
   dropped: z.array(z.strictObject({ agentId: z.string(), capability: z.string(), reason: z.string() })),
@@ -195,6 +197,11 @@ export const routeReplySchema = z
     retryAfterMs: z.int().optional(),
     degraded: z.boolean(),
     degradedReason: z.string().optional(),
+    panic: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Fewer than half of the agents of this capability are well: doubted ones take work too.' }),
+    registry: registryFlagsSchema.optional(),
     indexVersion: z.string(),
     strategiesVersion: z.string(),
     registryEpoch: z.int(),

@@ -1,4 +1,4 @@
-import type { AgentState } from '../contract/index.ts';
+import type { AgentState, StateReason } from '../contract/index.ts';
 
 interface EventBase {
   /** Epoch milliseconds. */
@@ -7,32 +7,28 @@ interface EventBase {
   readonly epoch: number;
 }
 
-export interface AgentChangeEvent extends EventBase {
-  /**
-   * `registered`: a new id; `updated`: a known id came again; `withdrawn`: left by will or an operator's word;
-   * `offline`: its lease ran out or `expiresAt` passed; `online`: it came back from offline by a heartbeat;
-   * `evicted`: offline for so long that its record was removed.
-   */
-  readonly type:
-    | 'agent.registered'
-    | 'agent.updated'
-    | 'agent.withdrawn'
-    | 'agent.offline'
-    | 'agent.online'
-    | 'agent.evicted';
+interface AgentEventBase extends EventBase {
   readonly agentId: string;
   readonly namespace: string;
   readonly incarnation: number;
+  /** Of the agent, once the change was visible. */
+  readonly revision: number;
 }
 
-/** A move between states that leaves the agent registered and alive, for example online -> busy. */
-export interface AgentStateEvent extends EventBase {
-  readonly type: 'agent.state';
-  readonly agentId: string;
-  readonly namespace: string;
-  readonly incarnation: number;
+export interface AgentChangeEvent extends AgentEventBase {
+  /**
+   * `registered`: a new id; `updated`: what is known of it changed, its state apart; `withdrawn`: left by will or an
+   * operator's word; `evicted`: offline for so long that its record was removed.
+   */
+  readonly type: 'agent.registered' | 'agent.updated' | 'agent.withdrawn' | 'agent.evicted';
+}
+
+/** A move between states, each told once. */
+export interface AgentStateEvent extends AgentEventBase {
+  readonly type: 'agent.state_changed';
   readonly from: AgentState;
   readonly to: AgentState;
+  readonly why: StateReason;
 }
 
 export interface CapabilityEvent extends EventBase {

@@ -43,7 +43,9 @@ export const AGENT_VIEW = {
   version: '1.4.0',
   namespace: 'default',
   state: 'online',
+  stateReason: 'registered',
   incarnation: 1,
+  revision: 1,
   capabilities: REGISTRATION.capabilities,
   transport: REGISTRATION.transport,
   zone: null,
@@ -59,6 +61,56 @@ export const AGENT_VIEW = {
   registeredAt: '2026-01-01T00:00:00.000Z',
   lastSeenAt: '2026-01-01T00:00:30.000Z',
   expiresAt: null,
+  cordoned: null,
+  drain: null,
+  lastProbe: null,
+} as const;
+
+const BATCH_REPLY = { agentId: 'weather-1', incarnation: 1, state: 'online', nextHeartbeatMs: 29_120, warnings: [] };
+const FORGOTTEN = {
+  code: 'AR_ERR_LEASE_FORGOTTEN',
+  detail: 'no agent is registered as mail-1 any more: register again',
+};
+
+export const HEARTBEAT_BATCH = {
+  beats: [
+    { agentId: 'weather-1', ...HEARTBEAT },
+    { agentId: 'mail-1', leaseId: 'lease_2x9f4h7k1m3p5r8t' },
+  ],
+} as const;
+
+export const HEARTBEAT_BATCH_REPLY = {
+  results: [BATCH_REPLY, { agentId: 'mail-1', error: FORGOTTEN }],
+  refused: 1,
+} as const;
+
+export const OUTCOME_REPORT = { outcome: 'timeout', requestId: 'req_8k2m1' } as const;
+
+export const OUTCOME_REPLY = {
+  agentId: 'weather-1',
+  state: 'suspect',
+  stateReason: 'failure_reported',
+  counted: true,
+} as const;
+
+export const CORDON = { reason: 'disk errors on its host' } as const;
+
+export const CORDONED_AGENT = {
+  ...AGENT_VIEW,
+  state: 'cordoned',
+  stateReason: 'cordoned',
+  revision: 2,
+  cordoned: { by: 'ops', at: '2026-01-01T00:00:40.000Z', reason: CORDON.reason },
+} as const;
+
+export const DRAIN = { drainTimeoutMs: 60_000 } as const;
+
+export const DRAINING_AGENT = {
+  ...AGENT_VIEW,
+  state: 'draining',
+  stateReason: 'drain_asked',
+  revision: 2,
+  drain: { by: 'ops', at: '2026-01-01T00:00:40.000Z', until: '2026-01-01T00:01:40.000Z' },
 } as const;
 
 export const AGENT_PAGE = { items: [AGENT_VIEW], nextCursor: null, registryEpoch: 12 } as const;

@@ -3,8 +3,9 @@
  * touches what was handed out. A change costs O(capabilities of the agent); the list of a capability is made anew at
  * the first reading after a change of one of its agents.
  */
-import type { CapabilityName } from '../core/index.ts';
+import type { CapabilityName, Clock } from '../core/index.ts';
 import type { RegisteredAgent } from './agent-record.ts';
+import type { InFlightBook } from './in-flight.ts';
 import type { RegistryView } from './registry-view.ts';
 
 interface Bucket {
@@ -15,12 +16,30 @@ interface Bucket {
 const NOBODY: readonly RegisteredAgent[] = Object.freeze([]);
 
 export class AgentDirectory implements RegistryView {
+  readonly #clock: Clock;
+  readonly #inFlight: InFlightBook;
   #epoch = 0;
   readonly #agents = new Map<string, RegisteredAgent>();
   /** By namespace, then capability. */
   readonly #buckets = new Map<string, Map<string, Bucket>>();
   /** Made anew when somebody came or left, not at every beat. */
   #sortedIds: readonly string[] | undefined;
+
+  /** Set by the health watch. */
+  preserving = false;
+
+  constructor(clock: Clock, inFlight: InFlightBook) {
+    this.#clock = clock;
+    this.#inFlight = inFlight;
+  }
+
+  get now(): number {
+    return this.#clock.now();
+  }
+
+  inFlight(agentId: string): number {
+    return this.#inFlight.count(agentId);
+  }
 
   get epoch(): number {
     return this.#epoch;
@@ -56,7 +75,7 @@ export class AgentDirectory implements RegistryView {
     return this.#sortedIds.flatMap((agentId) => this.#agents.get(agentId) ?? []);
   }
 
-  /** Adds the agent or replaces it. The epoch rises unless only load or times changed. */
+  /** Adds the agent or replaces it. The epoch rises with what others can see: a revision, or the state. */
   put(agent: RegisteredAgent): void {
     const { agentId, namespace, capabilities } = agent.record;
     const old = this.#agents.get(agentId);
@@ -68,7 +87,7 @@ export class AgentDirectory implements RegistryView {
       bucket.members.set(agentId, agent);
       bucket.snapshot = undefined;
     }
-    if (old === undefined || old.record !== agent.record || old.liveness.state !== agent.liveness.state) {
+    if (old?.record.revision !== agent.record.revision || old.liveness.state !== agent.liveness.state) {
       this.#epoch += 1;
     }
   }
@@ -79,6 +98,7 @@ export class AgentDirectory implements RegistryView {
     this.#agents.delete(agentId);
     this.#sortedIds = undefined;
     this.#leaveBuckets(old);
+    this.#inFlight.forget(agentId);
     this.#epoch += 1;
   }
 

@@ -3,11 +3,14 @@
  * no reader sees one without the others. The store comes first: only what was committed is taken in here.
  */
 import type { CapabilityDictionary, DictionaryEntry } from '../capability/index.ts';
+import type { StateReason } from '../contract/index.ts';
 import { type Clock, publish } from '../core/index.ts';
 import type { EventBus, RegistryEvent } from '../events/index.ts';
 import { AgentDirectory } from './agent-directory.ts';
-import type { RegisteredAgent } from './agent-record.ts';
+import type { AgentLiveness, AgentRecord, RegisteredAgent } from './agent-record.ts';
 import type { CapabilityIndex } from './capability-index.ts';
+import { factsOf, stateOf } from './health.ts';
+import type { InFlightBook } from './in-flight.ts';
 import { capabilityKey, MeaningBook, type NamedCapability } from './meaning-book.ts';
 
 export interface AgentLedgerParts {
@@ -15,17 +18,27 @@ export interface AgentLedgerParts {
   readonly dictionary: CapabilityDictionary;
   readonly index: CapabilityIndex;
   readonly bus: EventBus;
+  readonly inFlight: InFlightBook;
 }
 
-type AgentEventType = Exclude<RegistryEvent['type'], `capability.${string}` | 'agent.state'>;
+/** What somebody learnt of an agent; whatever is left out stays. */
+export interface AgentFacts {
+  readonly record?: AgentRecord;
+  /** The record is as another instance stored it, its revision too. */
+  readonly isStored?: true;
+  readonly liveness?: Partial<Omit<AgentLiveness, 'state' | 'reason'>>;
+}
+
+type AgentEventType = Exclude<RegistryEvent['type'], `capability.${string}` | 'agent.state_changed'>;
 
 export class AgentLedger {
-  readonly directory = new AgentDirectory();
+  readonly directory: AgentDirectory;
   readonly book: MeaningBook;
   readonly #parts: AgentLedgerParts;
 
   constructor(parts: AgentLedgerParts) {
     this.#parts = parts;
+    this.directory = new AgentDirectory(parts.clock, parts.inFlight);
     this.book = new MeaningBook((namespace, name) => parts.dictionary.get(namespace, name));
   }
 
@@ -41,13 +54,24 @@ export class AgentLedger {
     this.#parts.index.apply([...capabilities.values()].map((at) => this.book.meaning(at)));
   }
 
-  /** A registration that was stored, with the dictionary entries stored beside it. Routable when this returns. */
+  /**
+   * A registration that was stored, with the dictionary entries stored beside it. Routable when this returns. A new
+   * start that says what the last one said, of an agent that was well, is told to nobody.
+   */
   admit(agent: RegisteredAgent, entries: readonly DictionaryEntry[]): void {
     const old = this.directory.agent(agent.record.agentId);
     this.#parts.dictionary.apply(entries);
     this.directory.put(agent);
-    this.#refreshIndex([...this.book.replace(old?.record, agent.record), ...entries]);
-    this.tell(old === undefined ? 'agent.registered' : 'agent.updated', agent);
+    const changed = this.book.replace(old?.record, agent.record);
+    this.#refreshIndex([...changed, ...entries]);
+    if (old === undefined) {
+      this.tell('agent.registered', agent);
+      return;
+    }
+    const isContentNew = old.record.capabilities !== agent.record.capabilities;
+    if (isContentNew) this.tell('agent.updated', agent);
+    if (old.liveness.state !== agent.liveness.state) this.#tellState(agent, old.liveness.state);
+    else if (!isContentNew && old.record.revision !== agent.record.revision) this.tell('agent.updated', agent);
   }
 
   remove(agent: RegisteredAgent, type: 'agent.withdrawn' | 'agent.evicted'): void {
@@ -63,24 +87,34 @@ export class AgentLedger {
     this.#refreshIndex(entries.filter((entry) => this.directory.hasCapability(entry.namespace, entry.name)));
   }
 
-  /** The agent after a beat or a lapsed lease; tells what changed for others, which after most beats is nothing. */
-  replace(agent: RegisteredAgent): void {
-    const old = this.directory.agent(agent.record.agentId);
-    const from = old?.liveness.state;
-    const to = agent.liveness.state;
-    this.directory.put(agent);
-    if (from === undefined || from === to) return;
-    if (to === 'offline') this.tell('agent.offline', agent);
-    else if (from === 'offline') this.tell('agent.online', agent);
-    else {
-      const { agentId, namespace, incarnation } = agent.record;
-      this.#publish({ type: 'agent.state', ...this.#moment(), agentId, namespace, incarnation, from, to }, to);
-    }
+  /**
+   * The one way in which a registered agent changes: facts go in, the state follows from all of them, and at most one
+   * event comes out: of the state where it moved, else of the record where that changed.
+   */
+  change(agent: RegisteredAgent, facts: AgentFacts, why: StateReason): RegisteredAgent {
+    const old = agent.liveness;
+    const isRecordNew = facts.record !== undefined && facts.record !== agent.record;
+    const revision = facts.isStored === true ? facts.record?.revision : undefined;
+    const record = isRecordNew
+      ? { ...(facts.record ?? agent.record), revision: revision ?? agent.record.revision + 1 }
+      : agent.record;
+    const learnt = { ...old, ...facts.liveness };
+    const state = stateOf(factsOf(record, learnt));
+    const isMoved = state !== old.state;
+    const changed = { record, liveness: isMoved ? { ...learnt, state, reason: why } : learnt };
+    this.directory.put(changed);
+    if (isMoved) this.#tellState(changed, old.state);
+    else if (isRecordNew) this.tell('agent.updated', changed);
+    return changed;
   }
 
   tell(type: AgentEventType, agent: RegisteredAgent): void {
-    const { agentId, namespace, incarnation } = agent.record;
-    this.#publish({ type, ...this.#moment(), agentId, namespace, incarnation }, agent.liveness.state);
+    this.#publish({ type, ...this.#moment(), ...named(agent) }, agent.liveness.state);
+  }
+
+  #tellState(agent: RegisteredAgent, from: AgentLiveness['state']): void {
+    const { state: to, reason: why } = agent.liveness;
+    this.#publish({ type: 'agent.state_changed', ...this.#moment(), ...named(agent), from, to, why }, to);
   }
 
   tellCapability(
@@ -110,4 +144,9 @@ export class AgentLedger {
     publish('agent.changed', { agentId: event.agentId, change: event.type, state });
     this.#parts.bus.publish(event);
   }
+}
+
+function named({ record }: RegisteredAgent) {
+  const { agentId, namespace, incarnation, revision } = record;
+  return { agentId, namespace, incarnation, revision };
 }

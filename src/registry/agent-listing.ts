@@ -2,8 +2,8 @@
 import type { CapabilityDefinition } from '../capability/index.ts';
 import type { AgentPage, AgentView, CapabilityObject, ListAgentsQuery } from '../contract/index.ts';
 import type { AgentDirectory } from './agent-directory.ts';
-import type { RegisteredAgent } from './agent-record.ts';
-import { loadShare } from './heartbeat.ts';
+import type { Drain, RegisteredAgent } from './agent-record.ts';
+import { loadShare } from './load.ts';
 import { decodeCursor, pageOf } from './page-cursor.ts';
 
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
@@ -31,7 +31,9 @@ export function agentView({ record, liveness }: RegisteredAgent): AgentView {
     version: record.version,
     namespace: record.namespace,
     state: liveness.state,
+    stateReason: liveness.reason,
     incarnation: record.incarnation,
+    revision: record.revision,
     capabilities: record.capabilities.map(capabilityObject),
     transport: record.transport,
     zone: record.zone,
@@ -47,7 +49,14 @@ export function agentView({ record, liveness }: RegisteredAgent): AgentView {
     registeredAt: isoTime(record.registeredAt),
     lastSeenAt: isoTime(liveness.lastSeenAt),
     expiresAt: record.expiresAt === null ? null : isoTime(record.expiresAt),
+    cordoned: record.cordoned === null ? null : { ...record.cordoned, at: isoTime(record.cordoned.at) },
+    drain: record.drain === null ? null : drainView(record.drain),
+    lastProbe: liveness.probe === null ? null : { answered: liveness.probe.isAnswered, detail: liveness.probe.detail },
   };
+}
+
+function drainView({ by, at, until }: Drain): AgentView['drain'] {
+  return { by, at: isoTime(at), until: until === null ? null : isoTime(until) };
 }
 
 /** `key` or `key:value`; a value may hold colons itself. */
@@ -73,5 +82,10 @@ export function listAgents(directory: AgentDirectory, query: ListAgentsQuery): A
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, AGENT_ID);
   const wanted = directory.sorted().filter((agent) => isWanted(agent, query));
   const page = pageOf(wanted, (agent) => agent.record.agentId, { after, limit: query.limit });
-  return { items: page.items.map(agentView), nextCursor: page.nextCursor, registryEpoch: directory.epoch };
+  return {
+    items: page.items.map(agentView),
+    nextCursor: page.nextCursor,
+    registryEpoch: directory.epoch,
+    ...(directory.preserving ? { registry: { preserving: true } } : {}),
+  };
 }

@@ -16,27 +16,35 @@ import type {
   CapabilityPage,
   CapabilityUpdate,
   CapabilityView,
+  CordonRequest,
+  DrainRequest,
   Heartbeat,
+  HeartbeatBatch,
+  HeartbeatBatchReply,
   HeartbeatReply,
   ListAgentsQuery,
   ListCapabilitiesQuery,
+  OutcomeReply,
+  OutcomeReport,
   Registration,
   RegistrationReply,
   Warning,
 } from '../contract/index.ts';
 import { AgentReachError, type Clock, canonicalText, newLeaseId, publish } from '../core/index.ts';
 import type { EventBus } from '../events/index.ts';
+import { AgentHealth, type BeatSharing } from './agent-health.ts';
 import { AgentLedger } from './agent-ledger.ts';
 import { agentView, listAgents } from './agent-listing.ts';
 import type { AgentRecord, RegisteredAgent } from './agent-record.ts';
 import type { AgentStore } from './agent-store.ts';
 import type { CapabilityIndex } from './capability-index.ts';
 import { CapabilityListing } from './capability-listing.ts';
-import { assertEndpoints } from './endpoint-policy.ts';
-import { beaten } from './heartbeat.ts';
-import { isExpired, isExpirySoon, nextHeartbeatMs } from './lease.ts';
-import { LeaseReaper } from './lease-reaper.ts';
+import { assertEndpoints, reviewHealthEndpoint } from './endpoint-policy.ts';
+import { type HealthProber, HttpHealthProber } from './health-prober.ts';
+import { InFlightBook } from './in-flight.ts';
+import { NetworkPolicy } from './network-policy.ts';
 import { expiryOf, freshAgent, recordOf } from './registration.ts';
+import { RegistryFollower } from './registry-follower.ts';
 import type { RegistryView } from './registry-view.ts';
 import { RegistryWriter } from './registry-writer.ts';
 
@@ -45,9 +53,29 @@ export interface AgentRegistryOptions {
   readonly keepOfflineMs: number;
   /** Intervals without a beat until an agent is offline. Default 3; more forgives more and notices later. */
   readonly missedBeats: number;
+  /** How long nobody is evicted when many leases end together. Default 15 min; 0 never spares anybody. */
+  readonly preserveMs: number;
+  /** From a tenth of its weight to all of it in this time, for an agent that is new. Default 30 s; 0: all at once. */
+  readonly slowStartMs: number;
+  /** Of a capability's living agents, the share that may be ejected at once. Default 0.1; 0 ejects nobody. */
+  readonly maxEjectedShare: number;
+  /** How long a drain lasts where nobody says. Default 5 min. */
+  readonly drainTimeoutMs: number;
+  /** Networks, beside the public ones, whose health endpoints may be asked. Default: none. */
+  readonly probeNetworks: readonly string[];
 }
 
-export const DEFAULT_REGISTRY: AgentRegistryOptions = { keepOfflineMs: 24 * 3_600_000, missedBeats: 3 };
+export const DEFAULT_REGISTRY: AgentRegistryOptions = {
+  keepOfflineMs: 24 * 3_600_000,
+  missedBeats: 3,
+  preserveMs: 900_000,
+  slowStartMs: 30_000,
+  maxEjectedShare: 0.1,
+  drainTimeoutMs: 300_000,
+  probeNetworks: [],
+};
+
+const PROBE_TIMEOUT_MS = 1_000;
 
 export interface AgentRegistryParts {
   readonly clock: Clock;
@@ -58,26 +86,57 @@ export interface AgentRegistryParts {
   readonly index: CapabilityIndex;
   readonly bus: EventBus;
   readonly options?: Partial<AgentRegistryOptions>;
+  /** Default: over HTTP, within `probeNetworks`. */
+  readonly prober?: HealthProber;
+  readonly beats?: BeatSharing;
 }
 
 export class AgentRegistry {
   readonly #parts: AgentRegistryParts;
   readonly #ledger: AgentLedger;
   readonly #writer: RegistryWriter;
-  readonly #reaper: LeaseReaper;
+  readonly #health: AgentHealth;
+  readonly #prober: HealthProber;
+  readonly #options: AgentRegistryOptions;
   readonly #capabilities: CapabilityListing;
+  /** Told by whoever gives agents work: their load until they report it themselves. */
+  readonly inFlight: InFlightBook;
+  /** Takes in what other instances did. */
+  readonly follower: RegistryFollower;
 
   constructor(parts: AgentRegistryParts) {
+    const { clock, random, store } = parts;
     this.#parts = parts;
-    this.#ledger = new AgentLedger(parts);
-    this.#writer = new RegistryWriter(parts.store, this.#ledger.directory);
-    const options = { ...DEFAULT_REGISTRY, ...parts.options };
-    this.#reaper = new LeaseReaper({ clock: parts.clock, ledger: this.#ledger, writer: this.#writer, ...options });
+    this.#options = { ...DEFAULT_REGISTRY, ...parts.options };
+    const policy = new NetworkPolicy(this.#options.probeNetworks);
+    this.#prober = parts.prober ?? new HttpHealthProber({ clock, policy, timeoutMs: PROBE_TIMEOUT_MS });
+    this.inFlight = new InFlightBook(clock);
+    this.#ledger = new AgentLedger({ ...parts, inFlight: this.inFlight });
+    this.#writer = new RegistryWriter(store, this.#ledger.directory);
+    const around = { clock, random, ledger: this.#ledger, writer: this.#writer, prober: this.#prober };
+    this.#health = new AgentHealth({ ...around, options: this.#options, beats: parts.beats });
+    const { keepOfflineMs } = this.#options;
+    this.follower = new RegistryFollower({ clock, ledger: this.#ledger, health: this.#health, keepOfflineMs });
     this.#capabilities = new CapabilityListing(parts.dictionary, this.#ledger.directory, this.#ledger.book);
   }
 
   get view(): RegistryView {
     return this.#ledger.directory;
+  }
+
+  /** Too many leases ran out together: nobody is evicted. */
+  get preserving(): boolean {
+    return this.#ledger.directory.preserving;
+  }
+
+  /** Health probes that wait or run. */
+  get probes(): number {
+    return this.#health.watch.probes;
+  }
+
+  /** Off: another instance sees to what time does to agents. */
+  setSweeping(isOn: boolean): void {
+    this.#health.watch.setSweeping(isOn);
   }
 
   /**
@@ -87,14 +146,16 @@ export class AgentRegistry {
   async load(): Promise<void> {
     const { clock, dictionary, store } = this.#parts;
     const { agents, entries } = await store.load();
-    const nowAt = clock.wallNow();
+    const moment = { nowMs: clock.now(), wallAt: clock.wallNow() };
     dictionary.load(entries);
-    const loaded = agents.map((record) => freshAgent(record, record.offlineAt ?? nowAt));
+    const loaded = agents.map((record) => {
+      const agent = freshAgent(record, 'loaded', moment);
+      if (record.offlineAt === null) return agent;
+      const evictionDueAt = moment.nowMs + (record.offlineAt + this.#options.keepOfflineMs - moment.wallAt);
+      return { record, liveness: { ...agent.liveness, evictionDueAt } };
+    });
     this.#ledger.load(loaded);
-    for (const agent of loaded) {
-      if (agent.record.offlineAt === null && hasExpired(agent.record, nowAt)) this.#reaper.takeOffline(agent);
-      else this.#reaper.watch(agent);
-    }
+    for (const agent of loaded) this.#health.settle(agent);
   }
 
   /**
@@ -111,12 +172,10 @@ export class AgentRegistry {
     return this.#writer.inTurn(registration.agentId, async () => {
       // In turn: one with large schemas must not be overtaken by what the agent says after it.
       await checkSchemas(definitions);
+      const endpointWarnings = await reviewHealthEndpoint(registration.transport, this.#prober);
       const old = this.#ledger.directory.agent(registration.agentId);
-      const record = recordOf(registration, definitions, {
-        leaseId: newLeaseId(),
-        incarnation: (old?.record.incarnation ?? 0) + 1,
-        registeredAt: clock.wallNow(),
-      });
+      const grant = { leaseId: newLeaseId(), registeredAt: clock.wallNow() };
+      const record = recordOf(registration, definitions, grant, old?.record);
       const entriesBefore = this.#entriesOf(record);
       const early = await this.#admit(record);
       publish('step', { name: 'register.admitted' });
@@ -128,33 +187,46 @@ export class AgentRegistry {
       const { entries, warnings } = isCurrent ? early : await this.#admit(record);
       const stored = await this.#writer.commitAgent(record, entries);
       publish('step', { name: 'register.committed' });
-      const agent = freshAgent(record, clock.wallNow());
+      const agent = this.#started(record);
       this.#ledger.admit(agent, stored);
-      this.#reaper.watch(agent);
+      this.#health.startAnew(agent);
       publish('step', { name: 'register.applied' });
-      return { reply: replyOf(record, [...warnings, ...prepared]), created: old === undefined };
+      const reply = replyOf(record, [...warnings, ...endpointWarnings, ...prepared]);
+      return { reply, created: old === undefined };
     });
   }
 
-  /** Errors: AR_ERR_AGENT_NOT_FOUND; AR_ERR_STALE_LEASE, which changes nothing. */
+  /** Errors: AR_ERR_LEASE_FORGOTTEN; AR_ERR_STALE_LEASE, which changes nothing. */
   heartbeat(agentId: string, beat: Heartbeat): HeartbeatReply {
-    const agent = this.#ownedBy(agentId, beat.leaseId);
-    const nowAt = this.#parts.clock.wallNow();
-    const isOver = hasExpired(agent.record, nowAt);
-    const isBack = agent.record.offlineAt !== null && !isOver;
-    const record = isBack ? { ...agent.record, offlineAt: null } : agent.record;
-    let current = { record, liveness: beaten(agent.liveness, beat, record.offlineAt !== null, nowAt) };
-    this.#ledger.replace(current);
-    if (!isOver) this.#reaper.watch(current);
-    else if (record.offlineAt === null) current = this.#reaper.takeOffline(current);
-    if (isBack) this.#writer.syncAgent(agentId);
-    return {
-      agentId: record.agentId,
-      incarnation: record.incarnation,
-      state: current.liveness.state,
-      nextHeartbeatMs: nextHeartbeatMs(record.heartbeatIntervalMs, this.#parts.random()),
-      warnings: expiryWarnings(record, nowAt),
-    };
+    return this.#health.beat(agentId, beat);
+  }
+
+  /** In the order of the beats; a refused one is told in its place. */
+  heartbeats(batch: HeartbeatBatch): HeartbeatBatchReply {
+    return this.#health.beats(batch);
+  }
+
+  /** What a caller saw of an agent. Error: AR_ERR_AGENT_NOT_FOUND. */
+  report(agentId: string, report: OutcomeReport): OutcomeReply {
+    return this.#health.report(agentId, report);
+  }
+
+  /** An operator's word: no work until it is lifted. Errors: those of `withdraw`. */
+  async cordon(agentId: string, request: CordonRequest, by: string): Promise<AgentView> {
+    return agentView(await this.#health.cordon(agentId, request, by));
+  }
+
+  async uncordon(agentId: string): Promise<AgentView> {
+    return agentView(await this.#health.uncordon(agentId));
+  }
+
+  /** No new work, offline at the deadline; `leaseId` null is an operator's word, `by` the operator's key. */
+  async drain(agentId: string, request: DrainRequest, leaseId: string | null, by: string): Promise<AgentView> {
+    return agentView(await this.#health.drain(agentId, request, leaseId, leaseId === null ? by : null));
+  }
+
+  async endDrain(agentId: string): Promise<AgentView> {
+    return agentView(await this.#health.endDrain(agentId));
   }
 
   /**
@@ -163,18 +235,18 @@ export class AgentRegistry {
    */
   async withdraw(agentId: string, leaseId: string | null): Promise<void> {
     await this.#writer.inTurn(agentId, async () => {
-      const { agentId: id } = this.#ownedBy(agentId, leaseId).record;
+      const { agentId: id } = this.#health.ownedBy(agentId, leaseId).record;
       await this.#writer.removeAgent(id);
       const latest = this.#ledger.directory.agent(agentId);
       if (latest === undefined) return;
-      this.#reaper.forget(agentId);
+      this.#health.forget(agentId);
       this.#ledger.remove(latest, 'agent.withdrawn');
     });
   }
 
   /** Error: AR_ERR_AGENT_NOT_FOUND. */
   get(agentId: string): AgentView {
-    return agentView(this.#known(agentId));
+    return agentView(this.#health.known(agentId));
   }
 
   /** Error: AR_ERR_INVALID_CURSOR. */
@@ -223,7 +295,7 @@ export class AgentRegistry {
 
   /** Ends timers, refuses further changes and waits for those on their way to the store. */
   async stop(): Promise<void> {
-    this.#reaper.stop();
+    this.#health.stop();
     await this.#writer.stop();
   }
 
@@ -234,6 +306,7 @@ export class AgentRegistry {
     if (this.#ledger.directory.hasCapability(namespace, name)) {
       await this.#parts.index.prepare([this.#ledger.book.meaning(entry, entry)]);
     }
+    if (dictionary.get(namespace, name) !== old) throw new AgentReachError('AR_ERR_STORE_CONFLICT');
     const stored = await this.#writer.commitUpdate(old, entry);
     this.#ledger.applyEntries(stored);
     for (const one of stored) this.#ledger.tellCapability('capability.updated', one, null);
@@ -257,37 +330,23 @@ export class AgentRegistry {
     throw admission.error;
   }
 
-  #known(agentId: string): RegisteredAgent {
-    const agent = this.#ledger.directory.agent(agentId);
-    if (agent !== undefined) return agent;
-    throw new AgentReachError('AR_ERR_AGENT_NOT_FOUND', { detail: `no agent is registered as ${agentId}` });
-  }
-
-  #ownedBy(agentId: string, leaseId: string | null): RegisteredAgent {
-    const agent = this.#known(agentId);
-    if (leaseId === null || agent.record.leaseId === leaseId) return agent;
-    throw new AgentReachError('AR_ERR_STALE_LEASE', {
-      detail: `agent ${agentId} has registered since: incarnation ${agent.record.incarnation} holds the lease`,
-    });
+  /** Deadlines from now on; its weight grows anew where nobody knew it to be well. */
+  #started(record: AgentRecord): RegisteredAgent {
+    const { clock } = this.#parts;
+    const { slowStartMs } = this.#options;
+    const nowMs = clock.now();
+    const latest = this.#ledger.directory.agent(record.agentId);
+    const isCold = latest === undefined || latest.record.offlineAt !== null;
+    const isSlow = isCold && slowStartMs > 0;
+    const warmUp = isSlow ? { from: nowMs, until: nowMs + slowStartMs } : (latest?.liveness.warmUp ?? null);
+    return freshAgent(record, 'registered', { nowMs, wallAt: clock.wallNow() }, warmUp);
   }
 }
 
 /** Agents have no such ids, so that the lane is the entry's own. */
 const entryLane = (namespace: string, name: string): string => `/${namespace}/${name}`;
 
-function hasExpired(record: AgentRecord, nowAt: number): boolean {
-  return record.expiresAt !== null && isExpired(record.expiresAt, nowAt);
-}
-
 function replyOf(record: AgentRecord, warnings: Warning[]): RegistrationReply {
   const { agentId, leaseId, incarnation, heartbeatIntervalMs } = record;
   return { agentId, leaseId, incarnation, heartbeatIntervalMs, warnings };
-}
-
-function expiryWarnings({ registeredAt, expiresAt }: AgentRecord, nowAt: number): Warning[] {
-  if (expiresAt === null || !isExpirySoon(registeredAt, expiresAt, nowAt)) return [];
-  const time = new Date(expiresAt).toISOString();
-  return isExpired(expiresAt, nowAt)
-    ? [{ code: 'expired', message: `the registration expired at ${time}; register again to be routed to` }]
-    : [{ code: 'expires_soon', message: `the registration expires at ${time}; register again to stay` }];
 }

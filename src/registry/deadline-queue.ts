@@ -8,6 +8,8 @@ import type { CancelTimer, Clock } from '../core/index.ts';
 /** Timers overflow at 2^31 ms; looking again each hour costs nothing. */
 const LONGEST_WAIT_MS = 3_600_000;
 const DEFAULT_BATCH = 500;
+/** A timer this late means that the process stood still. */
+const STALL_MS = 2_000;
 
 interface Entry {
   readonly at: number;
@@ -18,12 +20,15 @@ export interface DeadlineQueueOptions {
   readonly clock: Clock;
   /** The key has no deadline any more when this is called; it may set a new one. Must not throw. */
   readonly onDue: (key: string) => void;
+  /** The process stood still; told before the keys that are due because of that. May move deadlines. Must not throw. */
+  readonly onStall?: (lateMs: number) => void;
   readonly batch?: number;
 }
 
 export class DeadlineQueue {
   readonly #clock: Clock;
   readonly #onDue: (key: string) => void;
+  readonly #onStall: ((lateMs: number) => void) | undefined;
   readonly #batch: number;
   readonly #deadlines = new Map<string, number>();
   /** Time of the key's one live heap entry; other entries of the key are leftovers. */
@@ -35,6 +40,7 @@ export class DeadlineQueue {
   constructor(options: DeadlineQueueOptions) {
     this.#clock = options.clock;
     this.#onDue = options.onDue;
+    this.#onStall = options.onStall;
     this.#batch = options.batch ?? DEFAULT_BATCH;
   }
 
@@ -59,6 +65,11 @@ export class DeadlineQueue {
   /** For good: what is set afterwards is never handed over. */
   stop(): void {
     this.#isStopped = true;
+    this.clear();
+  }
+
+  /** Forgets all deadlines. */
+  clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#deadlines.clear();
@@ -78,8 +89,10 @@ export class DeadlineQueue {
   }
 
   #tick(): void {
-    this.#timer = undefined;
     const now = this.#clock.now();
+    const lateMs = now - (this.#timer?.at ?? now);
+    this.#timer = undefined;
+    if (lateMs > STALL_MS) this.#onStall?.(lateMs);
     let looked = 0;
     for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {
       if (looked === this.#batch) {

@@ -4,8 +4,9 @@
  * same address.
  */
 import { domainToUnicode } from 'node:url';
-import type { Transport } from '../contract/index.ts';
+import type { Transport, Warning } from '../contract/index.ts';
 import { AgentReachError, type ErrorIssue } from '../core/index.ts';
+import type { HealthProber } from './health-prober.ts';
 
 const HTTP_SCHEMES = ['http', 'https'];
 const SCHEMES_OF: Readonly<Record<Transport['type'], readonly string[] | null>> = {
@@ -39,6 +40,21 @@ export function assertEndpoints(transport: Transport): void {
   const [first] = issues;
   if (first === undefined) return;
   throw new AgentReachError('AR_ERR_INVALID_ENDPOINT', { detail: `${first.path} ${first.message}`, issues });
+}
+
+/**
+ * Whether the service may ask there at all: looked at now, and again whenever it asks. Answers warnings. Error:
+ * AR_ERR_INVALID_ENDPOINT.
+ */
+export async function reviewHealthEndpoint(transport: Transport, prober: HealthProber): Promise<Warning[]> {
+  if (transport.healthEndpoint === undefined) return [];
+  const { refusal, warning } = await prober.review(transport.healthEndpoint);
+  if (refusal === undefined) return warning === undefined ? [] : [warning];
+  const path = 'transport.healthEndpoint';
+  throw new AgentReachError('AR_ERR_INVALID_ENDPOINT', {
+    detail: `${path}: ${refusal}`,
+    issues: [{ path, message: refusal }],
+  });
 }
 
 function labelProblem(label: string): string | undefined {

@@ -1,4 +1,6 @@
-export type { AgentRecord, RegisteredAgent } from './agent-record.ts';
+export type { BeatSharing } from './agent-health.ts';
+export type { AgentFacts } from './agent-ledger.ts';
+export type { AgentLiveness, AgentRecord, Cordon, Drain, RegisteredAgent } from './agent-record.ts';
 export {
   AgentRegistry,
   type AgentRegistryOptions,
@@ -9,6 +11,16 @@ export type { AgentStore, RegistryChange } from './agent-store.ts';
 export type { CapabilityIndex } from './capability-index.ts';
 export { FeedbackBook, type FeedbackBookParts } from './feedback-book.ts';
 export type { FeedbackChange, FeedbackRecord, FeedbackStore } from './feedback-store.ts';
-export { isRoutable } from './health.ts';
-export { loadShare } from './heartbeat.ts';
+export { isDoubtful, isHealthy, isRoutable } from './health.ts';
+export {
+  type HealthProber,
+  HttpHealthProber,
+  type HttpHealthProberParts,
+  type ProbeAnswer,
+  type Resolve,
+} from './health-prober.ts';
+export { InFlightBook } from './in-flight.ts';
+export { freeSlots, loadShare, scoredLoad } from './load.ts';
+export { defaultProbeNetworks, NetworkPolicy } from './network-policy.ts';
+export type { HeardBeat, HeardState, RegistryFollower } from './registry-follower.ts';
 export type { RegistryView } from './registry-view.ts';

@@ -1,6 +1,6 @@
 import type { RouteRequest } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
-import { loadShare, type RegisteredAgent } from '../registry/index.ts';
+import type { RegisteredAgent } from '../registry/index.ts';
 import type { RoutingOptions } from './routing-options.ts';
 
 /** One agent that could take the work, for one capability that could be meant. */
@@ -9,9 +9,11 @@ export interface Candidate {
   /** 0..1, of the capability. */
   readonly relevance: number;
   readonly agent: RegisteredAgent;
-  /** Share of its concurrency in use, 0..1. */
+  /** Share of its concurrency in use, 0..1: reported or given out by us; unknown: the candidates' median. */
   readonly load: number;
   readonly freeSlots: number;
+  /** 0..1: what the score is multiplied by, less for an agent that is suspect or new. */
+  readonly weight: number;
 }
 
 /** What every candidate of one request shares. */
@@ -24,19 +26,16 @@ export interface SelectionContext {
   readonly medianLatencyMs: number | null;
 }
 
-/** Slots in use, and slots in all: what the agent last reported, else its declared concurrency. */
-function slotsOf(agent: RegisteredAgent): { used: number; slots: number } {
-  const reported = agent.liveness.load;
-  const slots = Math.max(1, reported?.max ?? agent.record.maxConcurrency);
-  return { used: reported === null ? 0 : reported.active + reported.queued, slots };
+/** The free share by weight: what draws between agents go by. */
+export function pullOf({ load, weight }: Pick<Candidate, 'load' | 'weight'>): number {
+  return (1 - load) * weight;
 }
 
-/** As the registry shows it; an agent that has reported none counts as idle. */
-export function loadOf(agent: RegisteredAgent): number {
-  return loadShare(agent.record, agent.liveness.load) ?? 0;
-}
-
-export function freeSlotsOf(agent: RegisteredAgent): number {
-  const { used, slots } = slotsOf(agent);
-  return Math.max(0, slots - used);
+/** null of an empty list. */
+export function medianOf(values: number[]): number | null {
+  if (values.length === 0) return null;
+  values.sort((a, b) => a - b);
+  const middle = values.length >> 1;
+  const upper = values[middle] ?? 0;
+  return values.length % 2 === 1 ? upper : (upper + (values[middle - 1] ?? upper)) / 2;
 }

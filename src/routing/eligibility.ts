@@ -1,13 +1,22 @@
 import type { RouteRequest } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
-import type { RegisteredAgent, RegistryView } from '../registry/index.ts';
-import { type Candidate, freeSlotsOf, loadOf } from './candidate.ts';
+import {
+  freeSlots as freeSlotsOfAgent,
+  isDoubtful,
+  isHealthy,
+  type RegisteredAgent,
+  type RegistryView,
+  scoredLoad,
+} from '../registry/index.ts';
+import { isWarm, weightOf } from './agent-weight.ts';
+import { type Candidate, medianOf } from './candidate.ts';
 
 /** Why an agent could not be chosen. The first three pass by themselves: such agents make a `queue`, not a no_match. */
 export type DropReason =
   | 'no_free_slots'
   | 'busy'
   | 'ejected'
+  | 'not_answering'
   | 'offline'
   | 'draining'
   | 'cordoned'
@@ -23,6 +32,8 @@ export interface DroppedAgent {
 export interface Eligibility {
   readonly candidates: readonly Candidate[];
   readonly dropped: readonly DroppedAgent[];
+  /** Capabilities of which fewer than half of the agents are well, so that the ejected take work too. */
+  readonly panicking: readonly CapabilityName[];
 }
 
 const PASSING: ReadonlySet<DropReason> = new Set<DropReason>(['no_free_slots', 'busy', 'ejected']);
@@ -32,46 +43,100 @@ export function mayFreeUp(dropped: readonly DroppedAgent[]): boolean {
   return dropped.some((agent) => PASSING.has(agent.reason));
 }
 
-/** Looks at live state, at the moment of the call: whoever is dead, full or unwanted is dropped, with the reason. */
+/**
+ * Looks at live state, at the moment of the call: whoever is dead, full or unwanted is dropped, with the reason. Who
+ * most likely is dead is asked only where nobody else is left.
+ */
 export function eligibleAgents(
   capabilities: readonly { readonly name: CapabilityName; readonly relevance: number }[],
   view: RegistryView,
   request: RouteRequest,
 ): Eligibility {
-  const candidates: Candidate[] = [];
+  const found: Found[] = [];
   const dropped: DroppedAgent[] = [];
+  const panicking: CapabilityName[] = [];
   const excluded = request.exclude === undefined ? undefined : new Set(request.exclude);
+  const nowMs = view.now;
   for (const { name, relevance } of capabilities) {
-    for (const agent of view.agentsOf(request.namespace, name)) {
-      const reason = dropReason(agent, request, excluded);
-      if (reason === null) {
-        candidates.push({
-          capability: name,
-          relevance,
-          agent,
-          load: loadOf(agent),
-          freeSlots: freeSlotsOf(agent),
-        });
-      } else dropped.push({ agentId: agent.record.agentId, capability: name, reason });
+    const agents = view.agentsOf(request.namespace, name);
+    const wants = (agent: RegisteredAgent) => unwantedReason(agent, request, excluded);
+    const standing = standingOf(agents, wants);
+    if (standing.isPanicking) panicking.push(name);
+    const fit: Found[] = [];
+    for (const agent of agents) {
+      const inFlight = view.inFlight(agent.record.agentId);
+      const freeSlots = freeSlotsOfAgent(agent.record, agent.liveness, inFlight);
+      const reason = wants(agent) ?? stateReason(agent, standing) ?? (freeSlots > 0 ? null : 'no_free_slots');
+      if (reason === null) fit.push({ capability: name, relevance, agent, inFlight, freeSlots, weight: 1 });
+      else dropped.push({ agentId: agent.record.agentId, capability: name, reason });
     }
+    const isRampOn = fit.some(({ agent }) => isWarm(agent, nowMs));
+    for (const one of fit) found.push({ ...one, weight: weightOf(one.agent, nowMs, isRampOn) });
   }
-  return { candidates, dropped };
+  return { candidates: withLoads(found), dropped, panicking };
 }
 
-function dropReason(
+interface Found extends Omit<Candidate, 'load'> {
+  readonly inFlight: number;
+}
+
+/** Unknown load counts as the median of the known, so that a newcomer is neither favoured nor shunned. */
+function withLoads(found: readonly Found[]): Candidate[] {
+  const loads = found.map(({ agent, inFlight }) => scoredLoad(agent.record, agent.liveness, inFlight));
+  const median = loads.includes(null) ? (medianOf(loads.filter((load) => load !== null)) ?? 0) : 0;
+  return found.map(({ capability, relevance, agent, freeSlots, weight }, i) => ({
+    capability,
+    relevance,
+    agent,
+    load: loads[i] ?? median,
+    freeSlots,
+    weight,
+  }));
+}
+
+interface Standing {
+  /** Fewer than half of those alive are well. */
+  readonly isPanicking: boolean;
+  /** Somebody whom the request could take has not failed a probe. */
+  readonly isAnyoneSure: boolean;
+}
+
+function standingOf(
+  agents: readonly RegisteredAgent[],
+  wants: (agent: RegisteredAgent) => DropReason | null,
+): Standing {
+  let alive = 0;
+  let healthy = 0;
+  let isAnyoneSure = false;
+  for (const agent of agents) {
+    const { state } = agent.liveness;
+    if (state === 'offline' || state === 'cordoned' || state === 'draining') continue;
+    alive += 1;
+    if (isHealthy(state)) healthy += 1;
+    isAnyoneSure ||= !isDoubtful(agent.liveness) && wants(agent) === null;
+  }
+  return { isPanicking: healthy * 2 < alive, isAnyoneSure };
+}
+
+function unwantedReason(
   agent: RegisteredAgent,
   request: RouteRequest,
   excluded: ReadonlySet<string> | undefined,
 ): DropReason | null {
   if (excluded?.has(agent.record.agentId)) return 'excluded';
-  if (request.tags !== undefined && !hasTags(agent, request.tags)) return 'tags_differ';
+  return request.tags !== undefined && !hasTags(agent, request.tags) ? 'tags_differ' : null;
+}
+
+function stateReason(agent: RegisteredAgent, { isPanicking, isAnyoneSure }: Standing): DropReason | null {
   const { state } = agent.liveness;
   switch (state) {
     case 'online':
+      return null;
     case 'suspect':
-      return freeSlotsOf(agent) > 0 ? null : 'no_free_slots';
-    case 'busy':
+      return isAnyoneSure && isDoubtful(agent.liveness) ? 'not_answering' : null;
     case 'ejected':
+      return isPanicking && !(isAnyoneSure && isDoubtful(agent.liveness)) ? null : 'ejected';
+    case 'busy':
     case 'draining':
     case 'cordoned':
     case 'offline':

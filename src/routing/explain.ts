@@ -1,5 +1,6 @@
 import type { Explain } from '../contract/index.ts';
 import type { AgentChoice } from './agent-choice.ts';
+import { weightNote } from './agent-weight.ts';
 import type { SelectionContext } from './candidate.ts';
 import { floorOf, type GateOptions, verdictOf } from './gate.ts';
 import type { RecalledCapability } from './recall.ts';
@@ -42,12 +43,18 @@ export function explain(parts: ExplainParts): Explain {
         relevance: rounded(candidate.relevance),
         score: rounded(candidate.score),
         parts: factorParts(candidate, choice.context),
+        ...agentWeightOf(candidate),
       })),
     ),
     dropped: choices.flatMap(({ eligibility }) => eligibility.dropped.map((agent) => ({ ...agent }))),
     policy: context.options.policy,
     strategies: choices.flatMap(({ selection }) => [...(selection?.strategies ?? [])]),
   };
+}
+
+function agentWeightOf({ agent, weight }: ScoredCandidate): Pick<Explain['candidates'][number], 'agentWeight'> {
+  const note = weightNote(agent, weight);
+  return note === null ? {} : { agentWeight: { value: rounded(weight), note } };
 }
 
 function factorParts(candidate: ScoredCandidate, context: SelectionContext): Explain['candidates'][number]['parts'] {

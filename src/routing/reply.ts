@@ -42,6 +42,8 @@ export function buildReply(decided: DecidedRoute, totalMs: number, rules: RuleSe
   if (decided.parts.length > 0) reply.intents = decided.parts.map(routedIntent);
   if (aim.ruleId !== null) reply.ruleId = aim.ruleId;
   if (decided.degradedReason !== null) reply.degradedReason = decided.degradedReason;
+  if ([decided, ...decided.parts].some(isPanicking)) reply.panic = true;
+  if (decided.isPreserving) reply.registry = { preserving: true };
   if (verdict.decision === 'queue') reply.retryAfterMs = Math.round(context.options.queueRetryAfterMs);
   if (decided.request.explain) reply.explain = explainOf(decided, rules);
   return reply;
@@ -50,6 +52,12 @@ export function buildReply(decided: DecidedRoute, totalMs: number, rules: RuleSe
 function routedAgent({ agent }: ScoredCandidate): NonNullable<RouteReply['agent']> {
   const { agentId, agentName, version, transport } = agent.record;
   return { agentId, agentName, version, transport, state: agent.liveness.state };
+}
+
+/** Of what was chosen, or of all that was looked at where nobody was. */
+function isPanicking({ eligibility, selection }: Pick<DecidedRoute, 'eligibility' | 'selection'>): boolean {
+  const { panicking } = eligibility;
+  return panicking.length > 0 && (selection === null || panicking.includes(selection.chosen.capability));
 }
 
 function routedIntent({ text, aim, selection, verdict, context }: DecidedPart): RoutedIntent {

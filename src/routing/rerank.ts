@@ -1,4 +1,4 @@
-import type { Candidate, SelectionContext } from './candidate.ts';
+import { type Candidate, medianOf, type SelectionContext } from './candidate.ts';
 import type { RoutingFactor } from './factors/factor.ts';
 import { FACTORS } from './factors/factor-catalog.ts';
 
@@ -7,8 +7,9 @@ export interface ScoredCandidate extends Candidate {
 }
 
 /**
- * `score = sum of weight * goodness`, by default 0.5 relevance + 0.3 (1 - load) + 0.2 (1 - latency). Best first; equal
- * scores by agentId, so that the order of registration changes nothing.
+ * `score = sum of weight * goodness`, by default 0.5 relevance + 0.3 (1 - load) + 0.2 (1 - latency), times the
+ * agent's own weight: 1, less where it is suspect or new. Best first; equal scores by agentId, so that the order of
+ * registration changes nothing.
  */
 export function rerank(candidates: readonly Candidate[], context: SelectionContext): ScoredCandidate[] {
   const weighted = weightedFactors(context);
@@ -19,7 +20,8 @@ export function rerank(candidates: readonly Candidate[], context: SelectionConte
       agent: candidate.agent,
       load: candidate.load,
       freeSlots: candidate.freeSlots,
-      score: scoreOf(candidate, context, weighted),
+      weight: candidate.weight,
+      score: candidate.weight * scoreOf(candidate, context, weighted),
     }))
     .sort(
       (a, b) =>
@@ -50,11 +52,7 @@ export function medianLatencyMs(candidates: readonly Candidate[]): number | null
   for (const { agent } of candidates) {
     if (agent.liveness.avgLatencyMs !== null) known.push(agent.liveness.avgLatencyMs);
   }
-  if (known.length === 0) return null;
-  known.sort((a, b) => a - b);
-  const middle = known.length >> 1;
-  const upper = known[middle] ?? 0;
-  return known.length % 2 === 1 ? upper : (upper + (known[middle - 1] ?? upper)) / 2;
+  return medianOf(known);
 }
 
 export function compareText(a: string, b: string): number {

@@ -80,6 +80,8 @@ export interface DecidedRoute extends Omit<AgentChoice, 'verdict'> {
   readonly degradedReason: string | null;
   readonly indexVersion: string;
   readonly registryEpoch: number;
+  /** The registry evicts nobody for now. */
+  readonly isPreserving: boolean;
   readonly stages: Readonly<Record<string, number>>;
 }
 
@@ -219,6 +221,7 @@ export class Router implements RoutingService {
       degradedReason: recall?.degradedReason ?? degradedReasonOf(embedder) ?? indexer.waitingReason,
       indexVersion: recall?.indexVersion ?? this.#options.indexVersion(),
       registryEpoch: view.epoch,
+      isPreserving: view.preserving,
       stages: { ...stages, meaning: meantMs, select: clock.now() - start },
     };
   }

@@ -1,8 +1,10 @@
 /** Agents and dictionary entries over any key-value store: one JSON record each, one atomic commit per change. */
 import type { DictionaryEntry } from '../capability/index.ts';
+import type { AgentId } from '../core/index.ts';
 import type { AgentRecord, AgentStore, RegistryChange } from '../registry/index.ts';
 import type { KeyValueStore, TableWrite } from './key-value-store.ts';
 import { decodeRecord, encodeRecord, type RecordShape } from './record-codec.ts';
+import type { LoggedWrite } from './shared-log.ts';
 
 const AGENT_SHAPE: RecordShape = {
   agentId: 'string',
@@ -30,9 +32,21 @@ const ENTRY_SHAPE: RecordShape = {
   sensitive: 'boolean',
 };
 
+/** What agents written before there were operators' words lack. */
+const YOUNGER_FIELDS = { revision: 1, cordoned: null, drain: null };
+type StoredAgent = Omit<AgentRecord, keyof typeof YOUNGER_FIELDS> &
+  Partial<Pick<AgentRecord, keyof typeof YOUNGER_FIELDS>>;
+
 /** Entries written before operators could give examples lack both fields. */
 type StoredEntry = Omit<DictionaryEntry, 'examples' | 'revision'> &
   Partial<Pick<DictionaryEntry, 'examples' | 'revision'>>;
+
+/** Reasons that hold only where nobody has heard of the agent meanwhile. */
+const LEASE_ENDS: ReadonlySet<string> = new Set(['lease_lapsed', 'evicted']);
+
+/** Agents written before there were health states lack these. */
+type LaterField = 'revision' | 'cordoned' | 'drain';
+type StoredAgent = Omit<AgentRecord, LaterField> & Partial<Pick<AgentRecord, LaterField>>;
 
 export class KeyValueAgentStore implements AgentStore {
   readonly #store: KeyValueStore;
@@ -44,7 +58,10 @@ export class KeyValueAgentStore implements AgentStore {
   async load(): Promise<{ readonly agents: readonly AgentRecord[]; readonly entries: readonly DictionaryEntry[] }> {
     const [agents, entries] = await Promise.all([this.#store.entries('agents'), this.#store.entries('dictionary')]);
     return {
-      agents: agents.flatMap(([key, bytes]) => decodeRecord<AgentRecord>('agents', key, bytes, AGENT_SHAPE) ?? []),
+      agents: agents.flatMap(([key, bytes]) => {
+        const record = decodeRecord<StoredAgent>('agents', key, bytes, AGENT_SHAPE);
+        return record === undefined ? [] : { ...YOUNGER_FIELDS, ...record };
+      }),
       entries: entries.flatMap(([key, bytes]) => {
         const entry = decodeRecord<StoredEntry>('dictionary', key, bytes, ENTRY_SHAPE);
         return entry === undefined ? [] : { ...entry, examples: entry.examples ?? [], revision: entry.revision ?? 0 };
@@ -53,14 +70,50 @@ export class KeyValueAgentStore implements AgentStore {
   }
 
   async commit(change: RegistryChange): Promise<void> {
+    const { why } = change;
+    const about = {
+      ...(why === undefined ? {} : { note: why }),
+      ...(why !== undefined && LEASE_ENDS.has(why) ? { endsLease: true as const } : {}),
+    };
     const writes: TableWrite[] = [];
     for (const record of change.putAgents ?? []) {
-      writes.push({ table: 'agents', key: record.agentId, value: encodeRecord(record) });
+      writes.push({ table: 'agents', key: record.agentId, value: encodeRecord(record), ...about });
     }
-    for (const agentId of change.removeAgents ?? []) writes.push({ table: 'agents', key: agentId, value: null });
+    for (const agentId of change.removeAgents ?? []) {
+      writes.push({ table: 'agents', key: agentId, value: null, ...about });
+    }
     for (const entry of change.putEntries ?? []) {
       writes.push({ table: 'dictionary', key: `${entry.namespace}/${entry.name}`, value: encodeRecord(entry) });
     }
     if (writes.length > 0) await this.#store.commit(writes);
   }
+}
+
+/** What an entry of the log changes in the registry, one change for each reason. */
+export function registryChangesOf(writes: readonly LoggedWrite[]): RegistryChange[] {
+  const putEntries: DictionaryEntry[] = [];
+  const changes: RegistryChange[] = [];
+  for (const { table, key, value, note } of writes) {
+    if (value === undefined) continue;
+    const why = note === undefined ? {} : { why: note };
+    if (table === 'agents' && value === null) changes.push({ removeAgents: [key as AgentId], ...why });
+    else if (table === 'agents' && value !== null) {
+      const record = readAgent(key, value);
+      if (record !== undefined) changes.push({ putAgents: [record], ...why });
+    } else if (table === 'dictionary' && value !== null) {
+      const entry = readEntry(key, value);
+      if (entry !== undefined) putEntries.push(entry);
+    }
+  }
+  return putEntries.length === 0 ? changes : [{ putEntries }, ...changes];
+}
+
+function readAgent(key: string, bytes: Uint8Array): AgentRecord | undefined {
+  const record = decodeRecord<StoredAgent>('agents', key, bytes, AGENT_SHAPE);
+  return record === undefined ? undefined : { revision: 1, cordoned: null, drain: null, ...record };
+}
+
+function readEntry(key: string, bytes: Uint8Array): DictionaryEntry | undefined {
+  const entry = decodeRecord<StoredEntry>('dictionary', key, bytes, ENTRY_SHAPE);
+  return entry === undefined ? undefined : { ...entry, examples: entry.examples ?? [], revision: entry.revision ?? 0 };
 }

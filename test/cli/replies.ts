@@ -27,7 +27,9 @@ export function agentOf(agentId: string, more: Partial<AgentView> = {}): AgentVi
     version: '1.4.0',
     namespace: 'default',
     state: 'online',
+    stateReason: 'registered',
     incarnation: 1,
+    revision: 1,
     capabilities: [{ name: 'weather.query.city', description: '城市天气预报', examples: ['明天会下雨吗'] }],
     transport: { type: 'http', endpoint: 'http://127.0.0.1:9001' },
     zone: 'hz-1',
@@ -43,6 +45,9 @@ export function agentOf(agentId: string, more: Partial<AgentView> = {}): AgentVi
     registeredAt: '2026-01-01T00:00:00.000Z',
     lastSeenAt: '2026-01-01T00:00:30.000Z',
     expiresAt: null,
+    cordoned: null,
+    drain: null,
+    lastProbe: null,
     ...more,
   });
 }

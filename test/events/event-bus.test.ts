@@ -9,6 +9,7 @@ const event: RegistryEvent = {
   agentId: 'a',
   namespace: 'default',
   incarnation: 1,
+  revision: 1,
 };
 
 test('tells every listener in order of subscription', () => {

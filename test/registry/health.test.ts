@@ -1,44 +1,72 @@
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { type AgentState, agentStateSchema, type HeartbeatStatus } from '../../src/contract/index.ts';
-import { isRoutable, stateOf } from '../../src/registry/health.ts';
+import { type HealthFacts, isDoubtful, isHealthy, isRoutable, stateOf } from '../../src/registry/health.ts';
 
-const STATUSES: readonly HeartbeatStatus[] = ['healthy', 'busy', 'draining'];
-
-const ALIVE: readonly AgentState[] = ['online', 'suspect', 'busy', 'draining', 'ejected', 'cordoned'];
-
-/** From each state, the states it may move to. A cordoned agent stays so until an operator's word or its death. */
-const LEGAL_MOVES: Readonly<Record<AgentState, readonly AgentState[]>> = {
-  online: ['suspect', 'busy', 'draining', 'ejected', 'cordoned', 'offline'],
-  suspect: ['online', 'busy', 'draining', 'ejected', 'cordoned', 'offline'],
-  busy: ['online', 'suspect', 'draining', 'ejected', 'cordoned', 'offline'],
-  draining: ['online', 'suspect', 'busy', 'cordoned', 'offline'],
-  ejected: ['online', 'suspect', 'busy', 'draining', 'cordoned', 'offline'],
-  cordoned: ['online', 'busy', 'draining', 'offline'],
-  // A new start says healthy; a beat that brings an agent back may say anything of itself.
-  offline: ALIVE,
+const WELL: HealthFacts = {
+  isCordoned: false,
+  isOffline: false,
+  isEjected: false,
+  isDraining: false,
+  isSuspect: false,
+  status: 'healthy',
 };
 
-function isLegalMove(from: AgentState, to: AgentState): boolean {
-  return from === to || LEGAL_MOVES[from].includes(to);
-}
+/** Strongest first. */
+const PRECEDENCE: readonly (readonly [AgentState, Partial<HealthFacts>])[] = [
+  ['cordoned', { isCordoned: true }],
+  ['offline', { isOffline: true }],
+  ['ejected', { isEjected: true }],
+  ['draining', { isDraining: true }],
+  ['busy', { status: 'busy' }],
+  ['suspect', { isSuspect: true }],
+  ['online', {}],
+];
 
-test('follows from the facts, and offline outweighs what the agent says', () => {
-  expect(STATUSES.map((status) => stateOf({ isOffline: false, status }))).toEqual(['online', 'busy', 'draining']);
-  expect(new Set(STATUSES.map((status) => stateOf({ isOffline: true, status })))).toEqual(new Set(['offline']));
+describe('the state', () => {
+  test.each(PRECEDENCE)('is %s for that fact alone', (state, facts) => {
+    expect(stateOf({ ...WELL, ...facts })).toBe(state);
+  });
+
+  test('is that of the strongest fact, whatever the others', () => {
+    const facts = fc.record({
+      isCordoned: fc.boolean(),
+      isOffline: fc.boolean(),
+      isEjected: fc.boolean(),
+      isDraining: fc.boolean(),
+      isSuspect: fc.boolean(),
+      status: fc.constantFrom<HeartbeatStatus>('healthy', 'busy'),
+    });
+    fc.assert(
+      fc.property(facts, (all) => {
+        const strongest = PRECEDENCE.find(([, wanted]) =>
+          Object.entries(wanted).every(([name, value]) => all[name as keyof HealthFacts] === value),
+        );
+        expect(stateOf(all)).toBe(strongest?.[0]);
+      }),
+    );
+  });
+
+  test("is draining by the agent's own word as by an operator's", () => {
+    expect(stateOf({ ...WELL, status: 'draining' })).toBe('draining');
+  });
+
+  test('is one of the contract, each of them reached', () => {
+    expect(PRECEDENCE.map(([state]) => state).sort()).toEqual([...agentStateSchema.options].sort());
+  });
 });
 
-test('makes only legal moves between the states it reaches', () => {
-  const reached = [true, false].flatMap((isOffline) => STATUSES.map((status) => stateOf({ isOffline, status })));
-  for (const from of reached) for (const to of reached) expect(isLegalMove(from, to), `${from} -> ${to}`).toBe(true);
-});
-
-test('lets every state end offline, lets no draining or cordoned agent be ejected, and knows all states', () => {
-  expect(Object.keys(LEGAL_MOVES).sort()).toEqual([...agentStateSchema.options].sort());
-  for (const from of agentStateSchema.options) expect(isLegalMove(from, 'offline')).toBe(true);
-  expect(isLegalMove('draining', 'ejected')).toBe(false);
-  expect(isLegalMove('cordoned', 'ejected')).toBe(false);
-});
-
-test('counts online and suspect as routable, nothing else', () => {
+test('counts online and suspect as routable, online and busy as well', () => {
   expect(agentStateSchema.options.filter(isRoutable)).toEqual(['online', 'suspect']);
+  expect(agentStateSchema.options.filter(isHealthy)).toEqual(['online', 'busy']);
+});
+
+test('doubts whom a probe did not reach or whose lease ran out, as long as it is suspect', () => {
+  const suspicion = { cause: 'silence', at: 0, isLapsed: false } as const;
+  const unanswered = { at: 0, isAnswered: false, detail: '' };
+  expect(isDoubtful({ suspicion, probe: null })).toBe(false);
+  expect(isDoubtful({ suspicion, probe: { ...unanswered, isAnswered: true } })).toBe(false);
+  expect(isDoubtful({ suspicion, probe: unanswered })).toBe(true);
+  expect(isDoubtful({ suspicion: { ...suspicion, isLapsed: true }, probe: null })).toBe(true);
+  expect(isDoubtful({ suspicion: null, probe: unanswered })).toBe(false);
 });

@@ -8,8 +8,9 @@ const CITY = 'weather.query.city' as CapabilityName;
 const stateOf = (bench: RegistryBench, agentId = 'a'): string | undefined =>
   bench.registry.view.agent(agentId)?.liveness.state;
 
-test('grants three intervals, to the millisecond', () => {
+test('grants three intervals, to the millisecond, and never less than one beat takes', () => {
   expect(leaseDeadline(1_000, 30_000, 3)).toBe(91_000);
+  expect(leaseDeadline(0, 30_000, 1)).toBe(35_000);
   expect(isExpired(91_000, 90_999)).toBe(false);
   expect(isExpired(91_000, 91_000)).toBe(true);
   expect(isExpirySoon(0, 100, 79)).toBe(false);
@@ -35,13 +36,19 @@ describe('a lease', () => {
     const bench = makeBench();
     await bench.registry.register(registrationOf('a'));
     bench.clock.advance(89_999);
-    expect(stateOf(bench)).toBe('online');
+    expect(stateOf(bench)).toBe('suspect');
     const epoch = bench.registry.view.epoch;
     bench.clock.advance(1);
     expect(stateOf(bench)).toBe('offline');
     expect(bench.registry.view.epoch).toBeGreaterThan(epoch);
     expect(bench.registry.view.agentsOf('default', CITY)[0]?.liveness.state).toBe('offline');
-    expect(bench.events.at(-1)).toMatchObject({ type: 'agent.offline', agentId: 'a' });
+    expect(bench.events.at(-1)).toMatchObject({
+      type: 'agent.state_changed',
+      agentId: 'a',
+      from: 'suspect',
+      to: 'offline',
+      why: 'lease_lapsed',
+    });
     expect(bench.registry.capability('default', CITY)).toMatchObject({ agents: 1, routableAgents: 0 });
     expect(bench.registry.counts()).toMatchObject({ online: 0, offline: 1 });
   });
@@ -65,8 +72,13 @@ describe('a lease', () => {
     const bench = makeBench();
     await bench.registry.register(registrationOf('a'));
     bench.clock.shiftWall(10 * 3_600_000);
-    bench.clock.advance(89_999);
+    bench.clock.advance(34_999);
     expect(stateOf(bench)).toBe('online');
+    bench.clock.shiftWall(-20 * 3_600_000);
+    bench.clock.advance(55_000);
+    expect(stateOf(bench)).toBe('suspect');
+    bench.clock.advance(1);
+    expect(stateOf(bench)).toBe('offline');
   });
 
   test('that lapsed is taken up again by a beat, and both marks are stored', async () => {
@@ -78,8 +90,13 @@ describe('a lease', () => {
     expect(bench.registry.heartbeat('a', { leaseId: reply.leaseId }).state).toBe('online');
     await settle();
     expect((await bench.store.load()).agents).toMatchObject([{ offlineAt: null }]);
-    expect(bench.events.map((event) => event.type)).toEqual(['agent.registered', 'agent.offline', 'agent.online']);
-    bench.clock.advance(89_999);
+    expect(bench.events.map((event) => ('to' in event ? `${event.to} ${event.why}` : event.type))).toEqual([
+      'agent.registered',
+      'suspect beat_missed',
+      'offline lease_lapsed',
+      'online beat',
+    ]);
+    bench.clock.advance(34_999);
     expect(stateOf(bench)).toBe('online');
   });
 
@@ -109,7 +126,7 @@ describe('a lease', () => {
     await bench.registry.load();
     expect([stateOf(bench, 'live'), stateOf(bench, 'dead')]).toEqual(['online', 'offline']);
     bench.clock.advance(89_999);
-    expect(stateOf(bench, 'live')).toBe('online');
+    expect(stateOf(bench, 'live')).toBe('suspect');
     bench.clock.advance(1);
     expect(stateOf(bench, 'live')).toBe('offline');
   });
@@ -219,8 +236,8 @@ describe('a beat', () => {
     expect(bench.registry.heartbeat('a', { leaseId }).state).toBe('draining');
     expect(bench.registry.heartbeat('a', { leaseId, status: 'healthy' }).state).toBe('online');
     expect(bench.events.slice(1)).toMatchObject([
-      { type: 'agent.state', from: 'online', to: 'draining' },
-      { type: 'agent.state', from: 'draining', to: 'online' },
+      { type: 'agent.state_changed', from: 'online', to: 'draining' },
+      { type: 'agent.state_changed', from: 'draining', to: 'online' },
     ]);
   });
 
@@ -235,7 +252,7 @@ describe('a beat', () => {
 
   test('of an unknown agent is refused', () => {
     expect(() => makeBench().registry.heartbeat('nobody', { leaseId: 'x' })).toThrow(
-      expect.objectContaining({ code: 'AR_ERR_AGENT_NOT_FOUND' }),
+      expect.objectContaining({ code: 'AR_ERR_LEASE_FORGOTTEN' }),
     );
   });
 

@@ -7,6 +7,10 @@ export interface AgentSketch {
   readonly id: string;
   readonly capabilities: readonly string[];
   readonly load?: Load | null;
+  readonly meanLoad?: number;
+  /** Why it is suspect. */
+  readonly doubt?: 'silent' | 'unanswered' | 'lapsed';
+  readonly warmUp?: { readonly from: number; readonly until: number };
   readonly latencyMs?: number | null;
   readonly state?: AgentState;
   readonly namespace?: string;
@@ -40,28 +44,46 @@ export function agent(sketch: AgentSketch): RegisteredAgent {
       metadata: {},
       leaseId: `lease_${sketch.id}` as LeaseId,
       incarnation: 1,
+      revision: 1,
       registeredAt: 0,
       expiresAt: null,
       offlineAt: null,
+      cordoned: null,
+      drain: null,
     },
     liveness: {
       state: sketch.state ?? 'online',
+      reason: 'registered',
       status: 'healthy',
       load: sketch.load ?? null,
+      meanLoad: sketch.meanLoad ?? null,
       avgLatencyMs: sketch.latencyMs ?? null,
       lastSeenAt: 0,
+      heardAt: 0,
+      missedBeats: 0,
+      hasLapsed: false,
+      suspicion: sketch.doubt === undefined ? null : { cause: 'silence', at: 0, isLapsed: sketch.doubt === 'lapsed' },
+      probe: sketch.doubt === 'unanswered' ? { at: 0, isAnswered: false, detail: 'connection refused' } : null,
+      ejectedDueAt: null,
+      warmUp: sketch.warmUp ?? null,
+      expiryDueAt: null,
+      drainDueAt: null,
+      evictionDueAt: null,
     },
   };
 }
 
-/** A view over a list that a test may change between routes. */
-export function viewOf(agents: RegisteredAgent[]): RegistryView {
+/** A view over a list that a test may change between routes, at moment 0. */
+export function viewOf(agents: RegisteredAgent[], inFlight: Readonly<Record<string, number>> = {}): RegistryView {
   const offering = (namespace: string, name: string): RegisteredAgent[] =>
     agents.filter(
       ({ record }) => record.namespace === namespace && record.capabilities.some((one) => one.name === name),
     );
   return {
     epoch: 1,
+    now: 0,
+    preserving: false,
+    inFlight: (agentId) => inFlight[agentId] ?? 0,
     agent: (agentId) => agents.find(({ record }) => record.agentId === agentId),
     agentsOf: offering,
     hasCapability: (namespace, name) => offering(namespace, name).length > 0,

@@ -9,11 +9,12 @@ export const capacityFirst = strategyRow({
   parameters: z.strictObject({}),
   narrow(candidates, _parameters, { random }) {
     const same = candidates.filter((candidate) => candidate.capability === candidates[0]?.capability);
-    const total = same.reduce((sum, candidate) => sum + candidate.freeSlots, 0);
-    const note = `from ${same.length} candidates, by ${total} free slots`;
+    const total = same.reduce((sum, candidate) => sum + candidate.freeSlots * candidate.weight, 0);
+    const slots = same.reduce((sum, candidate) => sum + candidate.freeSlots, 0);
+    const note = `from ${same.length} candidates, by ${slots} free slots`;
     let point = random() * total;
     for (const candidate of same) {
-      point -= candidate.freeSlots;
+      point -= candidate.freeSlots * candidate.weight;
       if (point < 0) return { candidates: [candidate], note };
     }
     // No slot is free, or the sum was rounded.

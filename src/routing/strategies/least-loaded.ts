@@ -1,4 +1,4 @@
-import type { SelectionContext } from '../candidate.ts';
+import { pullOf, type SelectionContext } from '../candidate.ts';
 import type { ScoredCandidate } from '../rerank.ts';
 import type { Narrowed } from './strategy.ts';
 import { twoChoices } from './two-choices.ts';
@@ -13,7 +13,7 @@ export function leastLoaded(candidates: readonly ScoredCandidate[], context: Sel
   const same = candidates.filter((candidate) => candidate.capability === candidates[0]?.capability);
   if (same.length <= manyCandidates) return null;
   const drawn = same.map((candidate) => ({ candidate, lot: context.random() }));
-  drawn.sort((a, b) => a.candidate.load - b.candidate.load || a.lot - b.lot);
+  drawn.sort((a, b) => pullOf(b.candidate) - pullOf(a.candidate) || a.lot - b.lot);
   const least = drawn.slice(0, kept).map(({ candidate }) => candidate);
   return {
     candidates: [twoChoices(least, context.random)],

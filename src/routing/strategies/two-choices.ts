@@ -2,6 +2,7 @@
  * The power of two choices: of two different candidates drawn at random the less loaded one. Nearly as even as asking
  * all of them, without the herd: many callers between two heartbeats do not all see, and take, the same least loaded.
  */
+import { pullOf } from '../candidate.ts';
 import type { ScoredCandidate } from '../rerank.ts';
 
 /** Two different places of a list of `count` (at least 2), each pair as likely as any other. */
@@ -19,7 +20,7 @@ export function twoChoices(candidates: readonly ScoredCandidate[], random: () =>
   const [i, j] = twoPlaces(candidates.length, random);
   const one = candidates[i] ?? only;
   const other = candidates[j] ?? only;
-  return other.load < one.load ? other : one;
+  return pullOf(other) > pullOf(one) ? other : one;
 }
 
 /** `random` may answer 1 by rounding. */

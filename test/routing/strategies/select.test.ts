@@ -13,11 +13,13 @@ describe('select', () => {
   });
 
   it('always takes the best where scores differ', () => {
-    expect([...new Chooser([weather('idle'), weather('busy', loaded(4))]).counts(100)]).toEqual([['idle', 100]]);
+    expect([...new Chooser([weather('idle', loaded(0)), weather('busy', loaded(4))]).counts(100)]).toEqual([
+      ['idle', 100],
+    ]);
   });
 
   it('counts scores within the margin as equal, and prefers the less loaded of two of them', () => {
-    const sketches = [weather('idle'), weather('half', loaded(5)), weather('more', loaded(7))];
+    const sketches = [weather('idle', loaded(0)), weather('half', loaded(5)), weather('more', loaded(7))];
     const counts = new Chooser(sketches, stack({ name: 'best', within: 0.16 })).counts(300);
     // Two of the three are drawn, so the busiest is never taken and the idle one loses where it is not drawn.
     expect(counts.get('more')).toBeUndefined();
@@ -54,7 +56,7 @@ describe('select', () => {
   });
 
   it('keeps the parameters of a draw that the request names and the stack has', () => {
-    const sketches = [weather('idle'), weather('half', loaded(5)), weather('more', loaded(7))];
+    const sketches = [weather('idle', loaded(0)), weather('half', loaded(5)), weather('more', loaded(7))];
     const wide = stack({ name: 'best', within: 0.3 });
     expect(new Chooser(sketches, wide).counts(200, () => ({ strategy: 'best' })).size).toBe(2);
   });
