@@ -1,5 +1,6 @@
 /** The error body that every face sends (RFC 9457), and the small service replies. */
 import { z } from 'zod';
+import { registryFlagsSchema } from './agent.ts';
 
 export const problemSchema = z
   .strictObject({
@@ -41,5 +42,10 @@ export const readinessSchema = z
 export type Readiness = z.infer<typeof readinessSchema>;
 
 export const livenessSchema = z
-  .strictObject({ status: z.literal('ok'), version: z.string(), uptimeMs: z.number() })
+  .strictObject({
+    status: z.literal('ok'),
+    version: z.string(),
+    uptimeMs: z.number(),
+    registry: registryFlagsSchema.optional(),
+  })
   .meta({ id: 'Liveness' });

@@ -13,6 +13,7 @@ import { problemReply } from './problem-response.ts';
 import { RecentIntents } from './recent-intents.ts';
 import { toResponse } from './reply.ts';
 import { requestIdFrom } from './request-input.ts';
+import { agentHealthEndpoints } from './routes/agent-health.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { capabilityEndpoints } from './routes/capabilities.ts';
@@ -63,6 +64,7 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
   const endpoints: readonly Endpoint[] = [
     ...routingEndpoints(services.routing, recent),
     ...agentEndpoints(services.registry),
+    ...agentHealthEndpoints(services.registry),
     ...capabilityEndpoints(services.registry),
     ...ruleEndpoints(services.rules),
     ...strategyEndpoints(services.strategies),

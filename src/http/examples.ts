@@ -345,7 +345,7 @@ export const SERVICE_CARD = {
   ready: '/readyz',
 } as const;
 
-export const LIVENESS = { status: 'ok', version: '0.1.0', uptimeMs: 61_250 } as const;
+export const LIVENESS = { status: 'ok', version: '0.1.0', uptimeMs: 61_250, registry: { preserving: false } } as const;
 
 export const READINESS = {
   ready: true,

@@ -9,15 +9,21 @@ import type {
   AuditPage,
   CapabilityUpdate,
   CapabilityView,
+  CordonRequest,
+  DrainRequest,
   DryRunReply,
   Feedback,
   FeedbackPage,
   FeedbackQuery,
   Heartbeat,
+  HeartbeatBatch,
+  HeartbeatBatchReply,
   HeartbeatReply,
   ListAgentsQuery,
   ListAuditQuery,
   ListCapabilitiesQuery,
+  OutcomeReply,
+  OutcomeReport,
   Readiness,
   Registration,
   RegistrationReply,
@@ -45,6 +51,18 @@ export interface AgentDirectory {
   withdraw(agentId: string, leaseId: string | null): Promise<void>;
   get(agentId: string): MaybePromise<AgentView | undefined>;
   list(query: ListAgentsQuery): MaybePromise<AgentPage>;
+}
+
+/** What is said of agents' health. `leaseId` null: an operator's word, `by` the operator's key. */
+export interface AgentHealthDesk {
+  /** Too many leases ran out together: nobody is evicted for now. */
+  readonly preserving: boolean;
+  heartbeats(batch: HeartbeatBatch): MaybePromise<HeartbeatBatchReply>;
+  report(agentId: string, report: OutcomeReport): MaybePromise<OutcomeReply>;
+  cordon(agentId: string, request: CordonRequest, by: string): Promise<AgentView>;
+  uncordon(agentId: string): Promise<AgentView>;
+  drain(agentId: string, request: DrainRequest, leaseId: string | null, by: string): Promise<AgentView>;
+  endDrain(agentId: string): Promise<AgentView>;
 }
 
 export interface CapabilityDirectory {
@@ -109,7 +127,7 @@ export interface AuditBook {
 
 export interface HttpServices {
   readonly audit: AuditBook;
-  readonly registry: AgentDirectory & CapabilityDirectory;
+  readonly registry: AgentDirectory & AgentHealthDesk & CapabilityDirectory;
   readonly rules: RuleBook;
   readonly feedback: FeedbackDesk;
   readonly routing: RoutingService;

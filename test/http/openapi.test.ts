@@ -42,6 +42,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 const ROUTES = [
   'DELETE /v1/agents/{agentId}',
+  'DELETE /v1/agents/{agentId}/cordon',
+  'DELETE /v1/agents/{agentId}/drain',
   'DELETE /v1/index/golden/{id}',
   'DELETE /v1/rules/{id}',
   'GET /',
@@ -67,9 +69,13 @@ const ROUTES = [
   'GET /v1/rules/{id}',
   'PATCH /v1/capabilities/{name}',
   'POST /v1/agents',
+  'POST /v1/agents/{agentId}/cordon',
+  'POST /v1/agents/{agentId}/drain',
+  'POST /v1/agents/{agentId}/report',
   'POST /v1/feedback',
   'POST /v1/feedback/{id}/approve',
   'POST /v1/feedback/{id}/reject',
+  'POST /v1/heartbeats',
   'POST /v1/index/golden',
   'POST /v1/index/rebuild',
   'POST /v1/index/rollback',

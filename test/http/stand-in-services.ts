@@ -17,6 +17,7 @@ import {
   CAPABILITY_VIEW,
   FEEDBACK,
   GOLDEN_LINE,
+  HEARTBEAT_BATCH_REPLY,
   INDEX_DIFF,
   INDEX_HELD,
   INDEX_VERSION,
@@ -53,7 +54,7 @@ export function createStandIn(): StandInServices {
     version: '9.9.9',
     metricsText: async () => 'up 1\n',
     readiness: () => ({ ready: standIn.ready, degraded: true, checks: {}, indexVersion: 'v000001', registryEpoch: 1 }),
-    registry: { ...agentPart(agents, calls), ...capabilityPart(calls) },
+    registry: { ...agentPart(agents, calls), ...healthPart(agents, calls), ...capabilityPart(calls) },
     rules: createRuleBook(calls),
     audit: { list: () => ({ items: [structuredClone(AUDIT_RECORD)], nextCursor: null }) },
     feedback: createFeedbackDesk(calls),
@@ -169,6 +170,30 @@ function agentPart(agents: Map<string, { view: AgentView; leaseId: string }>, ca
     },
     get: (agentId: string) => agents.get(agentId)?.view,
     list: () => ({ items: [...agents.values()].map((one) => one.view), nextCursor: null, registryEpoch: agents.size }),
+  };
+}
+
+function healthPart(agents: Map<string, { view: AgentView; leaseId: string }>, calls: string[]) {
+  const known = (call: string, agentId: string): AgentView => {
+    calls.push(call);
+    const found = agents.get(agentId);
+    if (found === undefined) throw new AgentReachError('AR_ERR_AGENT_NOT_FOUND');
+    return found.view;
+  };
+  return {
+    preserving: false,
+    heartbeats: () => {
+      calls.push('heartbeats');
+      return structuredClone(HEARTBEAT_BATCH_REPLY) as never;
+    },
+    report: (agentId: string) => {
+      const { state, stateReason } = known('reportOutcome', agentId);
+      return { agentId, state, stateReason, counted: true };
+    },
+    cordon: async (agentId: string) => known('cordon', agentId),
+    uncordon: async (agentId: string) => known('uncordon', agentId),
+    drain: async (agentId: string) => known('drain', agentId),
+    endDrain: async (agentId: string) => known('endDrain', agentId),
   };
 }
 

@@ -46,7 +46,8 @@ const registerAgent = (registry: AgentDirectory): Endpoint =>
     summary: 'Register an agent, or a new start of a known one',
     description:
       'An upsert by agentId: each call gives a new lease and a higher incarnation. The agent is routable once this ' +
-      'answers. Older field spellings are read too, and named in `warnings`.',
+      'answers. One that says what the last one said changes nothing that others see. Older field spellings are read ' +
+      'too, and named in `warnings`.',
     body: { schema: registrationSchema, example: REGISTRATION, readOlder: readOlderRegistration },
     replies: {
       201: { description: 'The agent is new.', schema: registrationReplySchema, example: REGISTRATION_REPLY },
@@ -118,12 +119,15 @@ const renewLease = (registry: AgentDirectory): Endpoint =>
     tag: TAG,
     access: 'register',
     summary: 'Renew the lease and report load',
+    description:
+      'A lease that another start of the agent took over is AR_ERR_STALE_LEASE: stop beating. One that nobody knows ' +
+      'any more is AR_ERR_LEASE_FORGOTTEN: register again.',
     params: agentParams,
     body: { schema: heartbeatSchema, example: HEARTBEAT, readOlder: readOlderHeartbeat },
     replies: {
       200: { description: 'The lease is renewed.', schema: heartbeatReplySchema, example: HEARTBEAT_REPLY },
     },
-    errors: ['AR_ERR_AGENT_NOT_FOUND', 'AR_ERR_STALE_LEASE'],
+    errors: ['AR_ERR_LEASE_FORGOTTEN', 'AR_ERR_STALE_LEASE', 'AR_ERR_STORE_UNAVAILABLE'],
     handle: async ({ params, body }) => jsonReply(200, await registry.heartbeat(params.agentId, body)),
   });
 

@@ -23,7 +23,7 @@ export interface ServiceFacts {
   documentText(): string;
 }
 
-type Described = Pick<HttpServices, 'metricsText' | 'readiness' | 'version'>;
+type Described = Pick<HttpServices, 'metricsText' | 'readiness' | 'registry' | 'version'>;
 
 export function serviceEndpoints(services: Described, facts: ServiceFacts): Endpoint[] {
   return [home(services), liveness(services, facts), readiness(services, facts), metrics(services), document(facts)];
@@ -44,7 +44,7 @@ const home = ({ version }: Described): Endpoint =>
     handle: () => jsonReply(200, { ...SERVICE_CARD, version }),
   });
 
-const liveness = ({ version }: Described, { clock }: ServiceFacts): Endpoint => {
+const liveness = ({ registry, version }: Described, { clock }: ServiceFacts): Endpoint => {
   const startedAt = clock.now();
   return endpoint({
     method: 'get',
@@ -56,7 +56,10 @@ const liveness = ({ version }: Described, { clock }: ServiceFacts): Endpoint => 
     summary: 'Whether the process answers at all',
     replies: { 200: { description: 'It does.', schema: livenessSchema, example: LIVENESS } },
     errors: [],
-    handle: () => jsonReply(200, { status: 'ok', version, uptimeMs: Math.round(clock.now() - startedAt) }),
+    handle() {
+      const uptimeMs = Math.round(clock.now() - startedAt);
+      return jsonReply(200, { status: 'ok', version, uptimeMs, registry: { preserving: registry.preserving } });
+    },
   });
 };
 
