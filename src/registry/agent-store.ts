@@ -7,11 +7,14 @@ export interface RegistryChange {
   readonly putAgents?: readonly AgentRecord[];
   readonly removeAgents?: readonly AgentId[];
   readonly putEntries?: readonly DictionaryEntry[];
+  /** Of the agents: a reason of their new state, or `withdrawn` or `evicted`. Told to other instances. */
+  readonly why?: string;
 }
 
 /**
  * Where agents and the dictionary outlive the process. `commit` resolves once the change would survive kill -9, and
- * commits of one caller take effect in the order made. Error: AR_ERR_STORE_UNAVAILABLE; nothing was stored then.
+ * commits of one caller take effect in the order made. Errors: AR_ERR_STORE_UNAVAILABLE; AR_ERR_STORE_CONFLICT where
+ * another instance has changed the same, or watches the lease that this one ends. Nothing was stored then.
  */
 export interface AgentStore {
   load(): Promise<{ readonly agents: readonly AgentRecord[]; readonly entries: readonly DictionaryEntry[] }>;

@@ -11,7 +11,7 @@ import {
   type FeedbackStatus,
   MAX_EXAMPLE_LENGTH,
 } from '../contract/index.ts';
-import { AgentReachError, type Clock, canonicalText, hasWords } from '../core/index.ts';
+import { AgentReachError, type Clock, canonicalText, hasWords, retryOnConflict } from '../core/index.ts';
 import type { FeedbackRecord, FeedbackStore } from './feedback-store.ts';
 import { decodeCursor, pageOf } from './page-cursor.ts';
 
@@ -62,6 +62,12 @@ export class FeedbackBook {
   async load(): Promise<void> {
     const stored = await this.#parts.store.load();
     for (const record of stored.sort((a, b) => numberOf(a.id) - numberOf(b.id))) this.#take(record);
+  }
+
+  /** What another instance stored. */
+  follow({ put, remove }: { readonly put: readonly FeedbackRecord[]; readonly remove: readonly string[] }): void {
+    for (const id of remove) this.#records.delete(id);
+    for (const record of put) this.#take(record);
   }
 
   get pending(): number {
@@ -133,6 +139,8 @@ export class FeedbackBook {
         throw new AgentReachError('AR_ERR_FEEDBACK_DECIDED', { detail: `${id} is ${record.status} already` });
       }
       const effect = await apply(record);
+      // Meanwhile another instance may have decided.
+      if (this.#records.get(id) !== record) throw new AgentReachError('AR_ERR_STORE_CONFLICT');
       const decided = { ...record, status, effect, decidedAt: this.#parts.clock.wallNow(), decidedBy: by };
       const forgotten = this.#oldestDecided();
       await this.#parts.store.commit({ put: [decided], remove: forgotten });
@@ -199,7 +207,7 @@ export class FeedbackBook {
 
   async #serially<Result>(task: () => Promise<Result>): Promise<Result> {
     if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
-    const run = this.#tail.then(task);
+    const run = this.#tail.then(() => retryOnConflict(task));
     this.#tail = run.catch(() => undefined);
     return run;
   }

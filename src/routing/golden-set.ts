@@ -6,7 +6,7 @@ import {
   type GoldenPutReply,
   MAX_GOLDEN_LINES,
 } from '../contract/index.ts';
-import { AgentReachError, canonicalText, contentHash, hasWords } from '../core/index.ts';
+import { AgentReachError, canonicalText, contentHash, hasWords, retryOnConflict } from '../core/index.ts';
 
 /** The golden set on the disk. Error: AR_ERR_STORE_UNAVAILABLE. */
 export interface GoldenStore {
@@ -36,6 +36,12 @@ export class GoldenSet {
     for (const line of await this.#store.load()) this.#lines.set(line.id, line);
   }
 
+  /** What another instance stored. */
+  follow({ put, remove }: { readonly put: readonly GoldenLine[]; readonly remove: readonly string[] }): void {
+    for (const line of put) this.#lines.set(line.id, line);
+    for (const id of remove) this.#lines.delete(id);
+  }
+
   get size(): number {
     return this.#lines.size;
   }
@@ -46,31 +52,13 @@ export class GoldenSet {
   }
 
   /** All or nothing. Errors: AR_ERR_INVALID_INTENT, AR_ERR_INVALID_CAPABILITY, AR_ERR_INVALID_REQUEST (too many). */
-  async put(inputs: readonly GoldenLineInput[]): Promise<GoldenPutReply> {
-    const lines = new Map<string, GoldenLine>();
-    for (const [i, input] of inputs.entries()) {
-      const line = goldenLine(input, inputs.length === 1 ? '' : `lines[${i}].`);
-      lines.set(line.id, line);
-    }
-    const added = [...lines.keys()].filter((id) => !this.#lines.has(id)).length;
-    if (this.#lines.size + added > MAX_GOLDEN_LINES) {
-      throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
-        detail: `The golden set holds at most ${MAX_GOLDEN_LINES} lines; this would make ${this.#lines.size + added}.`,
-      });
-    }
-    const items = [...lines.values()];
-    await this.#store.commit({ put: items });
-    for (const line of items) this.#lines.set(line.id, line);
-    return { added, updated: items.length - added, items };
+  put(inputs: readonly GoldenLineInput[]): Promise<GoldenPutReply> {
+    return retryOnConflict(() => this.#put(inputs));
   }
 
   /** Error: AR_ERR_NOT_FOUND. */
-  async remove(id: string): Promise<void> {
-    if (!this.#lines.has(id)) {
-      throw new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no golden line ${id}.` });
-    }
-    await this.#store.commit({ remove: [id] });
-    this.#lines.delete(id);
+  remove(id: string): Promise<void> {
+    return retryOnConflict(() => this.#remove(id));
   }
 
   /** Asks these lines; `answer` says which capability is meant, null for none. */
@@ -90,6 +78,32 @@ export class GoldenSet {
       onDone(from + asked.length, lines.length);
     }
     return { right: lines.length - wrong.length, wrong };
+  }
+
+  async #put(inputs: readonly GoldenLineInput[]): Promise<GoldenPutReply> {
+    const lines = new Map<string, GoldenLine>();
+    for (const [i, input] of inputs.entries()) {
+      const line = goldenLine(input, inputs.length === 1 ? '' : `lines[${i}].`);
+      lines.set(line.id, line);
+    }
+    const added = [...lines.keys()].filter((id) => !this.#lines.has(id)).length;
+    if (this.#lines.size + added > MAX_GOLDEN_LINES) {
+      throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
+        detail: `The golden set holds at most ${MAX_GOLDEN_LINES} lines; this would make ${this.#lines.size + added}.`,
+      });
+    }
+    const items = [...lines.values()];
+    await this.#store.commit({ put: items });
+    for (const line of items) this.#lines.set(line.id, line);
+    return { added, updated: items.length - added, items };
+  }
+
+  async #remove(id: string): Promise<void> {
+    if (!this.#lines.has(id)) {
+      throw new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no golden line ${id}.` });
+    }
+    await this.#store.commit({ remove: [id] });
+    this.#lines.delete(id);
   }
 }
 

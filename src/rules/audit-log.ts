@@ -5,7 +5,15 @@
  */
 import { createHash } from 'node:crypto';
 import type { AuditPage, AuditRecord, ListAuditQuery } from '../contract/index.ts';
-import { AgentReachError, type CancelTimer, type Clock, errorText, log, publish } from '../core/index.ts';
+import {
+  AgentReachError,
+  type CancelTimer,
+  type Clock,
+  errorText,
+  log,
+  publish,
+  retryOnConflict,
+} from '../core/index.ts';
 
 /** A record with its key: time, then number, both padded, so that keys rise as records come. */
 export interface StoredAudit {
@@ -70,7 +78,12 @@ export class AuditLog {
   }
 
   /** Durable when resolved. Error: AR_ERR_STORE_UNAVAILABLE, and then the decision must not be answered. */
-  async append(entry: AuditEntry): Promise<void> {
+  append(entry: AuditEntry): Promise<void> {
+    // Another instance may have taken the same key in the same millisecond.
+    return retryOnConflict(() => this.#append(entry));
+  }
+
+  async #append(entry: AuditEntry): Promise<void> {
     this.#lastSeq += 1;
     this.#lastAt = Math.max(this.#lastAt, this.#parts.clock.wallNow());
     const { intent } = entry;

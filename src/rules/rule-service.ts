@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type DryRunReply, MAX_RULES, type Rule, type RuleImportReply, type RuleLint } from '../contract/index.ts';
-import { AgentReachError, type Clock, canonicalText } from '../core/index.ts';
+import { AgentReachError, type Clock, canonicalText, retryOnConflict } from '../core/index.ts';
 import { type CompiledRule, compileRule } from './compiled-rule.ts';
 import { readRuleFile, writeRuleFile } from './rule-file.ts';
 import { compileAll, refuseReserved } from './rule-import.ts';
@@ -121,7 +121,10 @@ export class RuleService {
   rollback(version: number, edit: RuleEdit): Promise<number> {
     return this.#serially(async () => {
       this.#refuseOutdated(edit);
+      const inForce = this.#version;
       const found = (await this.#parts.store.history(MAX_HISTORY)).find((one) => one.version === version);
+      // Meanwhile another instance may have edited.
+      if (inForce !== this.#version) throw new AgentReachError('AR_ERR_STORE_CONFLICT');
       if (found === undefined) {
         throw new AgentReachError('AR_ERR_RULE_NOT_FOUND', { detail: `version ${version} is not in the history` });
       }
@@ -238,7 +241,7 @@ export class RuleService {
   }
 
   #serially<Result>(edit: () => Promise<Result>): Promise<Result> {
-    const run = this.#lastEdit.then(edit);
+    const run = this.#lastEdit.then(() => retryOnConflict(edit));
     this.#lastEdit = run.catch(() => undefined);
     return run;
   }

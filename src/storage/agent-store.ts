@@ -44,10 +44,6 @@ type StoredEntry = Omit<DictionaryEntry, 'examples' | 'revision'> &
 /** Reasons that hold only where nobody has heard of the agent meanwhile. */
 const LEASE_ENDS: ReadonlySet<string> = new Set(['lease_lapsed', 'evicted']);
 
-/** Agents written before there were health states lack these. */
-type LaterField = 'revision' | 'cordoned' | 'drain';
-type StoredAgent = Omit<AgentRecord, LaterField> & Partial<Pick<AgentRecord, LaterField>>;
-
 export class KeyValueAgentStore implements AgentStore {
   readonly #store: KeyValueStore;
 
@@ -110,7 +106,7 @@ export function registryChangesOf(writes: readonly LoggedWrite[]): RegistryChang
 
 function readAgent(key: string, bytes: Uint8Array): AgentRecord | undefined {
   const record = decodeRecord<StoredAgent>('agents', key, bytes, AGENT_SHAPE);
-  return record === undefined ? undefined : { revision: 1, cordoned: null, drain: null, ...record };
+  return record === undefined ? undefined : { ...YOUNGER_FIELDS, ...record };
 }
 
 function readEntry(key: string, bytes: Uint8Array): DictionaryEntry | undefined {

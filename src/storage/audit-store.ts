@@ -23,7 +23,7 @@ export class KeyValueAuditStore implements AuditStore {
   }
 
   async append({ key, record }: StoredAudit): Promise<void> {
-    await this.#store.commit([{ table: 'audit', key, value: encodeRecord(record) }]);
+    await this.#store.commit([{ table: 'audit', key, value: encodeRecord(record), isNew: true }]);
   }
 
   async newest(limit: number, before?: string): Promise<{ entries: StoredAudit[]; lastKey: string | null }> {

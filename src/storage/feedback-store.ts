@@ -2,6 +2,7 @@
 import type { FeedbackChange, FeedbackRecord, FeedbackStore } from '../registry/index.ts';
 import type { KeyValueStore, TableWrite } from './key-value-store.ts';
 import { decodeRecord, encodeRecord, type RecordShape } from './record-codec.ts';
+import type { LoggedWrite } from './shared-log.ts';
 
 const SHAPE: RecordShape = {
   id: 'string',
@@ -32,4 +33,17 @@ export class KeyValueFeedbackStore implements FeedbackStore {
     ];
     if (writes.length > 0) await this.#store.commit(writes);
   }
+}
+
+/** What an entry of the log changes in the feedback. */
+export function feedbackChangeOf(writes: readonly LoggedWrite[]): { put: FeedbackRecord[]; remove: string[] } {
+  const put: FeedbackRecord[] = [];
+  const remove: string[] = [];
+  for (const { table, key, value } of writes) {
+    if (table !== 'feedback' || value === undefined) continue;
+    const record = value === null ? undefined : decodeRecord<FeedbackRecord>('feedback', key, value, SHAPE);
+    if (record !== undefined) put.push(record);
+    else if (value === null) remove.push(key);
+  }
+  return { put, remove };
 }

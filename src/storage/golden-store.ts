@@ -3,6 +3,7 @@ import type { GoldenLine } from '../contract/index.ts';
 import type { GoldenStore } from '../routing/index.ts';
 import type { KeyValueStore, TableWrite } from './key-value-store.ts';
 import { decodeRecord, encodeRecord, type RecordShape } from './record-codec.ts';
+import type { LoggedWrite } from './shared-log.ts';
 
 const SHAPE: RecordShape = { id: 'string', text: 'string', namespace: 'string' };
 
@@ -24,4 +25,17 @@ export class KeyValueGoldenStore implements GoldenStore {
     for (const id of change.remove ?? []) writes.push({ table: 'golden', key: id, value: null });
     if (writes.length > 0) await this.#store.commit(writes);
   }
+}
+
+/** What an entry of the log changes in the golden set. */
+export function goldenChangeOf(writes: readonly LoggedWrite[]): { put: GoldenLine[]; remove: string[] } {
+  const put: GoldenLine[] = [];
+  const remove: string[] = [];
+  for (const { table, key, value } of writes) {
+    if (table !== 'golden' || value === undefined) continue;
+    const line = value === null ? undefined : decodeRecord<GoldenLine>('golden', key, value, SHAPE);
+    if (line !== undefined) put.push(line);
+    else if (value === null) remove.push(key);
+  }
+  return { put, remove };
 }

@@ -8,17 +8,20 @@ const SHAPE: RecordShape = { version: 'string', heldAt: 'number', by: 'string', 
 
 export class KeyValueIndexHoldStore implements IndexHoldStore {
   readonly #store: KeyValueStore;
+  readonly #key: string;
 
-  constructor(store: KeyValueStore) {
+  /** `owner`: whose versions it is about, where several instances share the store but not their folders. */
+  constructor(store: KeyValueStore, owner?: string) {
     this.#store = store;
+    this.#key = owner === undefined ? KEY : `${KEY}:${owner}`;
   }
 
   async load(): Promise<IndexHold | undefined> {
-    const bytes = await this.#store.get('meta', KEY);
-    return bytes === undefined ? undefined : decodeRecord<IndexHold>('meta', KEY, bytes, SHAPE);
+    const bytes = await this.#store.get('meta', this.#key);
+    return bytes === undefined ? undefined : decodeRecord<IndexHold>('meta', this.#key, bytes, SHAPE);
   }
 
   async save(hold: IndexHold | null): Promise<void> {
-    await this.#store.commit([{ table: 'meta', key: KEY, value: hold === null ? null : encodeRecord(hold) }]);
+    await this.#store.commit([{ table: 'meta', key: this.#key, value: hold === null ? null : encodeRecord(hold) }]);
   }
 }

@@ -1,7 +1,7 @@
-export { KeyValueAgentStore } from './agent-store.ts';
+export { KeyValueAgentStore, registryChangesOf } from './agent-store.ts';
 export { KeyValueAuditStore } from './audit-store.ts';
-export { KeyValueFeedbackStore } from './feedback-store.ts';
-export { KeyValueGoldenStore } from './golden-store.ts';
+export { feedbackChangeOf, KeyValueFeedbackStore } from './feedback-store.ts';
+export { goldenChangeOf, KeyValueGoldenStore } from './golden-store.ts';
 export { KeyValueIndexHoldStore } from './index-hold-store.ts';
 export { type KeyValueStore, LOGGED_TABLES, TABLES, type TableName } from './key-value-store.ts';
 export { LmdbStore } from './lmdb/lmdb-store.ts';
@@ -9,5 +9,5 @@ export { MemoryStore } from './memory/memory-store.ts';
 export { type RedisLink, RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
 export { KEPT_RULE_VERSIONS, KeyValueRuleStore } from './rule-store.ts';
 export type { LogEntry, LogFollower, LoggedWrite, SharedBeat, SharedLog } from './shared-log.ts';
-export { KeyValueStrategyStore } from './strategy-store.ts';
+export { KeyValueStrategyStore, strategyChangeOf } from './strategy-store.ts';
 export { KeyValueVectorStore } from './vector-store.ts';

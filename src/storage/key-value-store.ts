@@ -38,6 +38,8 @@ export interface TableWrite {
   readonly isNew?: true;
   /** Of an agent whose lease is over: where several instances share the store, refused unless its deadline says so. */
   readonly endsLease?: true;
+  /** Why, for the log; no store keeps it beside the row. */
+  readonly note?: string;
 }
 
 /** Tables that every instance holds in memory: a shared store tells each of what the others write to them. */

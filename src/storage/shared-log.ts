@@ -9,6 +9,8 @@ export interface LoggedWrite {
   readonly key: string;
   /** null: removed. undefined: changed, and to be read from its table. */
   readonly value: Uint8Array | null | undefined;
+  /** Why. Alone, without a value: told, and stored nowhere. */
+  readonly note?: string | undefined;
 }
 
 export interface LogEntry {

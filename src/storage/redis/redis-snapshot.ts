@@ -31,7 +31,8 @@ export async function takeSnapshot(redis: Redis, keys: RedisKeys): Promise<Snaps
 export class RowDigests {
   readonly #tables = new Map<TableName, Map<string, string>>();
 
-  note({ table, key, value }: LoggedWrite): void {
+  note({ table, key, value, note }: LoggedWrite): void {
+    if (value === undefined && note !== undefined) return;
     const rows = this.#rows(table);
     if (value === null) rows.delete(key);
     else if (value === undefined) rows.set(key, '');

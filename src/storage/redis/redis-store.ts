@@ -209,6 +209,24 @@ export class RedisStore implements KeyValueStore {
     }
   }
 
+  /** Puts a note about an agent in the log, for all instances to hear; stores nothing. Resolves in its place. */
+  async announce(agentId: string, note: string): Promise<void> {
+    this.#assertOpen();
+    const number = ++this.#number;
+    const place = this.log.isFollowing ? this.log.place(number) : undefined;
+    try {
+      const write = { table: 'agents' as const, key: agentId, value: undefined, note };
+      const [outcome, position] = await this.#send(
+        [],
+        encodeEntry({ by: this.link.instance, number, writes: [write] }),
+      );
+      if (outcome !== 1) throw await this.#refusal(outcome, position);
+      await place?.reached(position);
+    } finally {
+      place?.forget();
+    }
+  }
+
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.allSettled(this.#inFlight);
@@ -224,9 +242,10 @@ export class RedisStore implements KeyValueStore {
     return encodeEntry({
       by: this.link.instance,
       number,
-      writes: logged.map(({ table, key, value }) => ({
+      writes: logged.map(({ table, key, value, note }) => ({
         table,
         key,
+        note,
         value: value !== null && UNTOLD_TABLES.has(table) ? undefined : value,
       })),
     });
