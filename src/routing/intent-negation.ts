@@ -1,8 +1,8 @@
 /**
  * What a request asks not to be done, as evidence against the capabilities that do it: "don't delete, only list" is
  * searched as "only list", and what "delete" reads as is left out. A capability is left out only where the denied
- * words come nearer to it than the request as it stands, so that one whose meaning holds the negation (不要打扰, "without
- * sugar") stays. Pure.
+ * words come nearer to it than the request as it stands, so that one whose meaning holds the negation (不要打扰, "do not
+ * disturb") stays. Pure.
  */
 import { foldChinese, hasWords } from '../core/index.ts';
 import { type NegatedSpan, negatedSpans } from '../rules/index.ts';
@@ -22,7 +22,7 @@ export interface Negation {
   readonly rest: string | null;
 }
 
-/** Relevance from which denied words count as meaning a capability, and from which the rest counts as meaning one. */
+/** Relevance from which denied words count as meaning a capability. */
 const COUNTS = { minRelevance: 0.3, ambiguityMargin: 0, relevanceGate: 0 };
 const LOOSE_ENDS =
   /^(?:[\s,.;:!?。、]|\b(?:and|but|please|so|then)\b|[但而并])+|(?:[\s,;:、]|\b(?:and|but|or|please)\b|[但而并])+$/gu;
@@ -59,24 +59,22 @@ export function capabilitiesDenied(denied: RecallResult, whole: RecallResult): r
     if (one.relevance < floor) return false;
     const asked = ofWhole.get(one.name);
     if (asked?.similarity == null || one.similarity === null) return true;
-    return one.similarity > asked.similarity;
+    return one.similarity > asked.similarity || one.relevance > asked.relevance;
   });
 }
 
-/** Of the rest where that means something by itself, else of the whole; without what is denied. */
+/** Without what is denied: of the rest where that means something more surely than the whole does, else of the whole. */
 export function recallWithout(
   names: ReadonlySet<string>,
   whole: RecallResult,
   rest: RecallResult | undefined,
 ): { readonly recall: RecallResult; readonly isOfRest: boolean } {
-  if (rest !== undefined) {
-    const left = without(names, rest);
-    const best = left.capabilities[0];
-    if (best !== undefined && best.relevance >= floorOf(left.capabilities, COUNTS)) {
-      return { recall: left, isOfRest: true };
-    }
-  }
-  return { recall: without(names, whole), isOfRest: false };
+  const ofWhole = without(names, whole);
+  const ofRest = rest === undefined ? undefined : without(names, rest);
+  const best = (recall: RecallResult): number => recall.capabilities[0]?.relevance ?? 0;
+  return ofRest !== undefined && best(ofRest) >= best(ofWhole)
+    ? { recall: ofRest, isOfRest: true }
+    : { recall: ofWhole, isOfRest: false };
 }
 
 function without(names: ReadonlySet<string>, recall: RecallResult): RecallResult {

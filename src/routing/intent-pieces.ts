@@ -8,6 +8,8 @@
 export interface Piece {
   readonly start: number;
   readonly end: number;
+  /** Whether a word that begins another deed ("then", 然后) stands before it. */
+  readonly isNextDeed: boolean;
 }
 
 /** All spans of four pieces are nine texts for the model; what has more is asked at its sentences, or as a whole. */
@@ -20,6 +22,7 @@ const DEED =
 const STRONG = `(?:(?:[!?;。\\n]|(?<=\\p{L}{3}|\\p{N}|\\p{Script=Han})\\.(?=\\s|$))+\\s*|[,、]\\s*)?${DEED}|(?:[!?;。\\n]|(?<=\\p{L}{3}|\\p{N}|\\p{Script=Han})\\.(?=\\s|$))+(?:\\s*(?:and|also)\\b)?`;
 const WEAK =
   /[,、](?:\s*(?:and|also)\b)?|\b(?:and|also)\b|再(?![见次也三])|(?<!合)并(?![不非没发列购])|和(?![平谐服好])/u.source;
+const DEED_CUT = new RegExp(DEED, 'u');
 const STRONG_CUT = new RegExp(STRONG, 'gu');
 const ANY_CUT = new RegExp(`${STRONG}|${WEAK}`, 'gu');
 
@@ -35,18 +38,21 @@ export function piecesOf(canonical: string): readonly Piece[] {
   const pieces = cutAt(canonical, ANY_CUT);
   if (pieces.length <= MAX_PIECES) return pieces;
   const sentences = cutAt(canonical, STRONG_CUT);
-  return sentences.length <= MAX_PIECES ? sentences : [{ start: 0, end: canonical.length }];
+  return sentences.length <= MAX_PIECES ? sentences : [{ start: 0, end: canonical.length, isNextDeed: false }];
 }
 
 function cutAt(canonical: string, cut: RegExp): Piece[] {
   const pieces: Piece[] = [];
   let start = 0;
+  let isNextDeed = false;
   for (const match of canonical.matchAll(cut)) {
-    if (!isWhole(canonical, start, match.index) || !isWhole(canonical, match.index + match[0].length)) continue;
-    pieces.push(trimmed(canonical, start, match.index));
-    start = match.index + match[0].length;
+    const behind = match.index + match[0].length;
+    if (!isWhole(canonical, start, match.index) || !isWhole(canonical, behind)) continue;
+    pieces.push({ ...trimmed(canonical, start, match.index), isNextDeed });
+    start = behind;
+    isNextDeed = DEED_CUT.test(match[0]);
   }
-  pieces.push(trimmed(canonical, start, canonical.length));
+  pieces.push({ ...trimmed(canonical, start, canonical.length), isNextDeed });
   return pieces;
 }
 
@@ -58,7 +64,7 @@ function isWhole(canonical: string, start: number, end = canonical.length): bool
   return han + (text.replace(HAN, ' ').match(WORDS)?.length ?? 0) >= LEAST_WEIGHT;
 }
 
-function trimmed(canonical: string, start: number, end: number): Piece {
+function trimmed(canonical: string, start: number, end: number): Omit<Piece, 'isNextDeed'> {
   const text = canonical.slice(start, end);
   const lead = text.length - text.trimStart().length;
   return { start: start + lead, end: start + text.trimEnd().length };

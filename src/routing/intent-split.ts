@@ -1,10 +1,10 @@
 /**
  * Whether a request holds several intents, judged by meaning: each part is by itself surely one capability, the parts
- * are different ones, and the whole reads less like any of them. "Search and replace text" has a place to cut and one
- * meaning. Pure; the bounds were chosen on training requests, where they split under 1 in 100 that are one.
+ * are different ones, and the whole reads less like any of them. "I'm out of milk, add it to my list" has a place to cut and
+ * one meaning. Pure; the bounds were chosen on training requests, where they split under 1 in 100 that are one.
  */
 import type { Piece } from './intent-pieces.ts';
-import type { RecalledCapability, RecallResult } from './recall.ts';
+import type { RecallResult } from './recall.ts';
 
 /** A part of a request, and what it could mean. */
 export interface IntentPart {
@@ -12,8 +12,17 @@ export interface IntentPart {
   readonly recall: RecallResult;
 }
 
-/** Likelier than not is not enough: every part must be right at once. */
-const LEAST_RELEVANCE = 0.6;
+interface Bounds {
+  /** Every part must be right at once, so likelier than not is not enough. */
+  readonly leastRelevance: number;
+  /** Log odds by which each part must mean its capability more than the whole does. */
+  readonly leastGain: number;
+}
+
+/** Between clauses, which often tell of the reason for one request ("I'm planning a trip, what is the weather"). */
+const CLAUSES: Bounds = { leastRelevance: 0.6, leastGain: 0.6 };
+/** Where a word says that another deed follows. */
+const DEEDS: Bounds = { leastRelevance: 0.4, leastGain: 0 };
 /** Two capabilities this near in one part: it is not sure which it means. */
 const LEAST_LEAD = 0.05;
 
@@ -23,6 +32,7 @@ export interface Span {
   /** The last piece. */
   readonly to: number;
   readonly text: string;
+  readonly isNextDeed: boolean;
 }
 
 export function spansOf(text: string, pieces: readonly Piece[]): Span[] {
@@ -30,7 +40,8 @@ export function spansOf(text: string, pieces: readonly Piece[]): Span[] {
   for (const [from, first] of pieces.entries()) {
     for (const [to, last] of pieces.entries()) {
       if (to < from || (from === 0 && to === pieces.length - 1)) continue;
-      spans.push({ from, to, text: text.slice(first.start, last.end) });
+      const { isNextDeed } = first;
+      spans.push({ from, to, text: text.slice(first.start, last.end), isNextDeed });
     }
   }
   return spans;
@@ -42,9 +53,11 @@ export function surestSplit(
   spans: readonly (Span & { readonly recall: RecallResult })[],
 ): readonly IntentPart[] | undefined {
   const pieces = 1 + Math.max(...spans.map(({ to }) => to));
-  const sure = spans.filter(({ recall }) => isSure(recall) && isLessOf(whole, recall.capabilities[0]));
+  const possible = spans.filter((span) => isSure(span.recall, whole, DEEDS));
   let best: { readonly parts: readonly IntentPart[]; readonly least: number } | undefined;
-  for (const parts of chains(sure, 0, pieces)) {
+  for (const parts of chains(possible, 0, pieces)) {
+    const isOfDeeds = parts.slice(1).every(({ isNextDeed }) => isNextDeed);
+    if (!isOfDeeds && !parts.every(({ recall }) => isSure(recall, whole, CLAUSES))) continue;
     const names = new Set(parts.map(({ recall }) => recall.capabilities[0]?.name));
     if (names.size < parts.length) continue;
     const least = Math.min(...parts.map(({ recall }) => recall.capabilities[0]?.relevance ?? 0));
@@ -64,12 +77,15 @@ function* chains<One extends Span>(spans: readonly One[], at: number, pieces: nu
   }
 }
 
-function isSure({ capabilities: [best, second] }: RecallResult): boolean {
-  if (best === undefined || best.relevance < LEAST_RELEVANCE) return false;
-  return second === undefined || best.relevance - second.relevance > LEAST_LEAD;
+/** Whether a part means one capability, and means it more than the whole does. */
+function isSure({ capabilities: [best, second] }: RecallResult, whole: RecallResult, bounds: Bounds): boolean {
+  if (best === undefined || best.relevance < bounds.leastRelevance) return false;
+  if (second !== undefined && best.relevance - second.relevance <= LEAST_LEAD) return false;
+  const inWhole = whole.capabilities.find(({ name }) => name === best.name)?.relevance ?? 0;
+  return inWhole < best.relevance && logOdds(best.relevance) - logOdds(inWhole) >= bounds.leastGain;
 }
 
-function isLessOf(whole: RecallResult, part: RecalledCapability | undefined): boolean {
-  const inWhole = whole.capabilities.find(({ name }) => name === part?.name);
-  return part !== undefined && (inWhole?.relevance ?? 0) < part.relevance;
+function logOdds(relevance: number): number {
+  const inside = Math.min(1 - 1e-6, Math.max(1e-6, relevance));
+  return Math.log(inside / (1 - inside));
 }
