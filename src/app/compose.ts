@@ -14,7 +14,7 @@ import {
 } from '../embedding/index.ts';
 import { EventBus } from '../events/index.ts';
 import { Bm25Index } from '../lexical-index/index.ts';
-import { AgentRegistry, FeedbackBook } from '../registry/index.ts';
+import { AgentRegistry, defaultProbeNetworks, FeedbackBook } from '../registry/index.ts';
 import {
   CandidateCheck,
   CapabilityIndexer,
@@ -139,7 +139,10 @@ async function wire(
     dictionary,
     index: indexer,
     bus: new EventBus(),
-    options: config.registry,
+    options: {
+      ...config.registry,
+      probeNetworks: config.registry.probeNetworks ?? defaultProbeNetworks(config.http.host),
+    },
   });
   const feedback = new FeedbackBook({
     clock,

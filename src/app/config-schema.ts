@@ -3,7 +3,7 @@
  * Environment names, `agent-reach config` and the refusals are all made from this schema.
  */
 import { z } from 'zod';
-import { DEFAULT_REGISTRY } from '../registry/index.ts';
+import { DEFAULT_REGISTRY, isNetwork } from '../registry/index.ts';
 
 /** What a reader needs beside the rule: the unit, what rising the value does, what 0 means. */
 type KeyNote = {
@@ -117,6 +117,26 @@ const registrySchema = z.strictObject({
   keepOfflineMs: ms()
     .default(DEFAULT_REGISTRY.keepOfflineMs)
     .meta(note('ms', 'How long an offline agent stays visible; 0 forgets it at once.')),
+  preserveMs: count(0, 900_000)
+    .default(DEFAULT_REGISTRY.preserveMs)
+    .meta(note('ms', 'How long nobody is evicted when over 15 % of leases end together; 0 never spares anybody.')),
+  slowStartMs: count(0, 3_600_000)
+    .default(DEFAULT_REGISTRY.slowStartMs)
+    .meta(note('ms', 'Time in which the weight of a new agent grows to its whole; 0: it has it at once.')),
+  maxEjectedShare: share
+    .default(DEFAULT_REGISTRY.maxEjectedShare)
+    .meta(note('share', "Of a capability's living agents, how many failing ones may be put aside at once; 0 none.")),
+  drainTimeoutMs: count(0, 86_400_000)
+    .default(DEFAULT_REGISTRY.drainTimeoutMs)
+    .meta(note('ms', 'How long a drain lasts where nobody says; then the agent is offline.')),
+  probeNetworks: z
+    .array(z.string().max(64).refine(isNetwork, { message: 'must be a network: 10.1.0.0/16, fd00::/8, or an address' }))
+    .max(256)
+    .nullable()
+    .default(null)
+    .meta(
+      note('list', 'Networks, beside public ones, whose health endpoints are asked; none: loopback, if http.host is.'),
+    ),
 });
 
 const dictionarySchema = z.strictObject({

@@ -21,6 +21,6 @@ export {
 } from './health-prober.ts';
 export { InFlightBook } from './in-flight.ts';
 export { freeSlots, loadShare, scoredLoad } from './load.ts';
-export { defaultProbeNetworks, NetworkPolicy } from './network-policy.ts';
+export { defaultProbeNetworks, isNetwork, NetworkPolicy } from './network-policy.ts';
 export type { HeardBeat, HeardState, RegistryFollower } from './registry-follower.ts';
 export type { RegistryView } from './registry-view.ts';

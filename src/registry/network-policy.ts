@@ -65,18 +65,28 @@ export class NetworkPolicy {
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
-    const [address = '', bits, ...rest] = network.split('/');
-    const family = isIP(address);
-    const most = family === 4 ? 32 : 128;
-    const prefix = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-    if (family === 0 || rest.length > 0 || prefix < 0 || prefix > most) {
+    const parsed = parseNetwork(network);
+    if (parsed === null) {
       throw new AgentReachError('AR_ERR_INVALID_CONFIG', {
         detail: `"${network}" is no network: write 10.1.0.0/16, fd00::/8 or one address`,
       });
     }
-    list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6');
+    list.addSubnet(parsed.address, parsed.prefix, parsed.family);
   }
   return list;
+}
+
+export function isNetwork(text: string): boolean {
+  return parseNetwork(text) !== null;
+}
+
+function parseNetwork(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | null {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  const most = version === 4 ? 32 : 128;
+  const prefix = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  if (version === 0 || address.includes('%') || rest.length > 0 || prefix < 0 || prefix > most) return null;
+  return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
 }
 
 /** The eight groups of an IPv6 address, whatever its spelling. */

@@ -11,13 +11,12 @@ import type {
   Rule,
 } from '../../src/contract/index.ts';
 import { AgentReachError, hasWords } from '../../src/core/index.ts';
+import { AGENT_VIEW, HEARTBEAT_BATCH_REPLY } from '../../src/http/agent-examples.ts';
 import {
-  AGENT_VIEW,
   AUDIT_RECORD,
   CAPABILITY_VIEW,
   FEEDBACK,
   GOLDEN_LINE,
-  HEARTBEAT_BATCH_REPLY,
   INDEX_DIFF,
   INDEX_HELD,
   INDEX_VERSION,

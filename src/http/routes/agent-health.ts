@@ -11,7 +11,6 @@ import {
   outcomeReplySchema,
   outcomeReportSchema,
 } from '../../contract/index.ts';
-import { type Endpoint, endpoint } from '../endpoint.ts';
 import {
   AGENT_VIEW,
   CORDON,
@@ -22,7 +21,8 @@ import {
   HEARTBEAT_BATCH_REPLY,
   OUTCOME_REPLY,
   OUTCOME_REPORT,
-} from '../examples.ts';
+} from '../agent-examples.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
 import { jsonReply } from '../reply.ts';
 import { parseWith } from '../schema-issues.ts';
 import type { AgentHealthDesk } from '../services.ts';

@@ -16,8 +16,15 @@ import {
   registrationSchema,
 } from '../../contract/index.ts';
 import { AgentReachError } from '../../core/index.ts';
+import {
+  AGENT_PAGE,
+  AGENT_VIEW,
+  HEARTBEAT,
+  HEARTBEAT_REPLY,
+  REGISTRATION,
+  REGISTRATION_REPLY,
+} from '../agent-examples.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { AGENT_PAGE, AGENT_VIEW, HEARTBEAT, HEARTBEAT_REPLY, REGISTRATION, REGISTRATION_REPLY } from '../examples.ts';
 import { olderSpellingWarnings } from '../older-spelling-warning.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
 import { parseWith } from '../schema-issues.ts';
