@@ -116,7 +116,8 @@ export class AgentRegistry {
     const around = { clock, random, ledger: this.#ledger, writer: this.#writer, prober: this.#prober };
     this.#health = new AgentHealth({ ...around, options: this.#options, beats: parts.beats });
     const { keepOfflineMs } = this.#options;
-    this.follower = new RegistryFollower({ clock, ledger: this.#ledger, health: this.#health, keepOfflineMs });
+    const sync = (agentId: string): void => this.#writer.syncAgent(agentId);
+    this.follower = new RegistryFollower({ clock, ledger: this.#ledger, health: this.#health, keepOfflineMs, sync });
     this.#capabilities = new CapabilityListing(parts.dictionary, this.#ledger.directory, this.#ledger.book);
   }
 

@@ -4,7 +4,7 @@
  * operator's update of one name cannot undo each other's word.
  */
 import type { DictionaryEntry } from '../capability/index.ts';
-import { type AgentId, AgentReachError, errorText, log } from '../core/index.ts';
+import { type AgentId, AgentReachError, errorText, log, retryOnConflict } from '../core/index.ts';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { AgentRecord } from './agent-record.ts';
 import type { AgentStore } from './agent-store.ts';
@@ -23,14 +23,18 @@ export class RegistryWriter {
     this.#directory = directory;
   }
 
-  /** Error: AR_ERR_STOPPING after `stop`, besides the task's own. */
+  /**
+   * Runs the task again from its start where another instance has changed the same meanwhile. Error: AR_ERR_STOPPING
+   * after `stop`, besides the task's own.
+   */
   async inTurn<T>(agentId: string, task: () => Promise<T>): Promise<T> {
     if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
-    return this.#lanes.run(agentId, task);
+    return this.#lanes.run(agentId, () => retryOnConflict(task));
   }
 
   /** Stores a registration; answers the entries as stored, which may join the word of another one in flight. */
   async commitAgent(record: AgentRecord, entries: readonly DictionaryEntry[]): Promise<readonly DictionaryEntry[]> {
+    this.#assertNext(record);
     return this.#withEntries(entries, (joined) => this.#store.commit({ putAgents: [record], putEntries: joined }));
   }
 
@@ -45,8 +49,8 @@ export class RegistryWriter {
     return this.#withEntries(entries, (joined) => this.#store.commit({ putEntries: joined }));
   }
 
-  async removeAgent(agentId: AgentId): Promise<void> {
-    await this.#store.commit({ removeAgents: [agentId] });
+  async removeAgent(agentId: AgentId, why: 'withdrawn' | 'evicted' = 'withdrawn'): Promise<void> {
+    await this.#store.commit({ removeAgents: [agentId], why });
   }
 
   /**
@@ -56,7 +60,8 @@ export class RegistryWriter {
   syncAgent(agentId: string): void {
     const sync = async (): Promise<void> => {
       const agent = this.#directory.agent(agentId);
-      if (agent !== undefined) await this.#store.commit({ putAgents: [agent.record] });
+      if (agent === undefined) return;
+      await this.#store.commit({ putAgents: [agent.record], why: agent.liveness.reason });
     };
     this.inTurn(agentId, sync).catch((error: unknown) => {
       log('error', 'a change of state was not stored; memory has it', { agentId, reason: errorText(error) });
@@ -67,6 +72,13 @@ export class RegistryWriter {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#lanes.drain();
+  }
+
+  /** Decided on what memory holds now: another instance's word may have come while texts were embedded. */
+  #assertNext({ agentId, incarnation, leaseId }: AgentRecord): void {
+    const latest = this.#directory.agent(agentId)?.record;
+    if (latest?.leaseId === leaseId || incarnation === (latest?.incarnation ?? 0) + 1) return;
+    throw new AgentReachError('AR_ERR_STORE_CONFLICT');
   }
 
   async #withEntries(
