@@ -1,11 +1,15 @@
-/** Agents: announce, renew, leave, look at. */
+/** Agents: announce, renew, report on, fence off, leave, look at. */
 import type { z } from 'zod';
 import type {
   AgentPage,
   AgentView,
+  DrainRequest,
+  HeartbeatBatchReply,
   HeartbeatReply,
   heartbeatSchema,
   listAgentsQuerySchema,
+  OutcomeReply,
+  OutcomeReport,
   RegistrationReply,
   registrationSchema,
 } from '../contract/index.ts';
@@ -15,6 +19,7 @@ import type { ServiceConnection } from './service-connection.ts';
 /** As sent: fields with a default may be left out. */
 export type RegistrationInput = z.input<typeof registrationSchema>;
 export type HeartbeatInput = z.input<typeof heartbeatSchema>;
+export type BatchedHeartbeat = HeartbeatInput & { readonly agentId: string };
 export type AgentQuery = Partial<z.output<typeof listAgentsQuerySchema>>;
 
 export class AgentsClient {
@@ -31,6 +36,40 @@ export class AgentsClient {
 
   heartbeat(agentId: string, heartbeat: HeartbeatInput): Promise<HeartbeatReply> {
     return this.#connection.call({ method: 'PUT', path: ['v1', 'agents', agentId, 'heartbeat'], body: heartbeat });
+  }
+
+  /** At most 1,000 at once; a refused one is told in its place and keeps none of the others from counting. */
+  heartbeats(beats: readonly BatchedHeartbeat[]): Promise<HeartbeatBatchReply> {
+    return this.#connection.call({ method: 'POST', path: ['v1', 'heartbeats'], body: { beats } });
+  }
+
+  /** What became of work given to the agent: failures make it suspect, many of them put it aside. */
+  report(agentId: string, report: OutcomeReport): Promise<OutcomeReply> {
+    return this.#connection.call({ method: 'POST', path: ['v1', 'agents', agentId, 'report'], body: report });
+  }
+
+  /** An operator's word: no work for the agent until `uncordon`, whatever it says and however often it starts. */
+  cordon(agentId: string, reason: string): Promise<AgentView> {
+    return this.#connection.call({ method: 'POST', path: ['v1', 'agents', agentId, 'cordon'], body: { reason } });
+  }
+
+  uncordon(agentId: string): Promise<AgentView> {
+    return this.#connection.call({ method: 'DELETE', path: ['v1', 'agents', agentId, 'cordon'] });
+  }
+
+  /** No new work, offline at the deadline. With `leaseId` the agent's own word, without it an operator's. */
+  drain(agentId: string, request: DrainRequest = {}, leaseId?: string): Promise<AgentView> {
+    return this.#connection.call({
+      method: 'POST',
+      path: ['v1', 'agents', agentId, 'drain'],
+      body: request,
+      ...(leaseId === undefined ? {} : { headers: { 'agent-lease': leaseId } }),
+    });
+  }
+
+  /** Takes a drain back that is not over. */
+  endDrain(agentId: string): Promise<AgentView> {
+    return this.#connection.call({ method: 'DELETE', path: ['v1', 'agents', agentId, 'drain'] });
   }
 
   /** With `leaseId` the agent itself leaves; without it an operator removes the agent, whatever its lease. */

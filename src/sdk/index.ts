@@ -1,4 +1,10 @@
-export { type AgentQuery, AgentsClient, type HeartbeatInput, type RegistrationInput } from './agents-client.ts';
+export {
+  type AgentQuery,
+  AgentsClient,
+  type BatchedHeartbeat,
+  type HeartbeatInput,
+  type RegistrationInput,
+} from './agents-client.ts';
 export { AuditClient, type AuditQuery } from './audit-client.ts';
 export { CapabilitiesClient, type CapabilityQuery } from './capabilities-client.ts';
 export { FeedbackClient, type FeedbackInput } from './feedback-client.ts';

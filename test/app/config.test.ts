@@ -74,8 +74,13 @@ describe('sources', () => {
   it('takes every key from its own environment variable', () => {
     const text = (value: unknown): string =>
       value === null ? 'x' : Array.isArray(value) ? value.join(',') : String(value);
+    const NEEDED: Readonly<Record<string, string>> = {
+      'redis.url': 'redis://r',
+      'auth.apiKeys': KEYS,
+      'registry.probeNetworks': '10.1.0.0/16,fd00::/8',
+    };
     for (const key of CONFIG_KEYS) {
-      const given = key.key === 'redis.url' ? 'redis://r' : key.key === 'auth.apiKeys' ? KEYS : text(key.defaultValue);
+      const given = NEEDED[key.key] ?? text(key.defaultValue);
       const config = loadConfig({ env: { [key.envName]: given }, cwd: root });
       expect(config.sources.get(key.key), key.key).toBe(`environment ${key.envName}`);
     }

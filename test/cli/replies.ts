@@ -93,6 +93,7 @@ export function routeReplyOf(more: Partial<RouteReply> = {}): RouteReply {
     alternatives: [{ capability: 'mail.send.message', agentId: 'mail-1', relevance: 0.2, score: null }],
     degraded: false,
     indexVersion: 'v000001',
+    strategiesVersion: 'default',
     registryEpoch: 7,
     cache: 'miss',
     timings: { total: 4.2 },

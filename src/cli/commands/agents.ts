@@ -1,7 +1,7 @@
 /** `agent-reach agents`: who is registered, one of them in full, and an operator's removal. */
 import { Option } from '@commander-js/extra-typings';
 import type { AgentState, AgentView } from '../../contract/index.ts';
-import type { AgentQuery } from '../../sdk/index.ts';
+import type { AgentQuery, ReachClient } from '../../sdk/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
 import { printable, shownList, shownNumber } from '../printable.ts';
 import { type Program, refuseUnknownCommands, runCommand, wholeNumber } from '../program.ts';
@@ -9,8 +9,11 @@ import { type Program, refuseUnknownCommands, runCommand, wholeNumber } from '..
 /** A copy of the contract's enum: loading the schemas would double the start-up time. A test holds them together. */
 export const AGENT_STATES = ['online', 'suspect', 'busy', 'draining', 'ejected', 'cordoned', 'offline'] as const;
 
+const agentsCommand = (program: Program) =>
+  program.command('agents').description('list, show, fence off, drain and withdraw agents');
+
 export function addAgentsCommand(program: Program): void {
-  const agents = program.command('agents').description('list, show and withdraw agents');
+  const agents = agentsCommand(program);
 
   agents
     .command('list', { isDefault: true })
@@ -58,7 +61,60 @@ export function addAgentsCommand(program: Program): void {
         return undefined;
       }),
     );
+
+  addOperatorCommands(agents);
   refuseUnknownCommands(agents);
+}
+
+function addOperatorCommands(agents: ReturnType<typeof agentsCommand>): void {
+  agents
+    .command('cordon')
+    .description('fence an agent off: no work, whatever it says and however often it starts')
+    .argument('<agentId>')
+    .requiredOption('--reason <text>', 'why, for people')
+    .action((agentId, _options, command) => {
+      const options = command.optsWithGlobals();
+      return told(options, `cordoned ${agentId}`, (client) => client.agents.cordon(agentId, options.reason));
+    });
+
+  agents
+    .command('uncordon')
+    .description('lift the fence around an agent')
+    .argument('<agentId>')
+    .action((agentId, _options, command) =>
+      told(command.optsWithGlobals(), `uncordoned ${agentId}`, (client) => client.agents.uncordon(agentId)),
+    );
+
+  agents
+    .command('drain')
+    .description('no new work for an agent; offline at the deadline, back at its next start')
+    .argument('<agentId>')
+    .option('--for-ms <ms>', 'how long running work may take', wholeNumber(0, 86_400_000))
+    .action((agentId, _options, command) => {
+      const options = command.optsWithGlobals();
+      const request = options.forMs === undefined ? {} : { drainTimeoutMs: options.forMs };
+      return told(options, `draining ${agentId}`, (client) => client.agents.drain(agentId, request));
+    });
+
+  agents
+    .command('undrain')
+    .description('take a drain back that is not over')
+    .argument('<agentId>')
+    .action((agentId, _options, command) =>
+      told(command.optsWithGlobals(), `undrained ${agentId}`, (client) => client.agents.endDrain(agentId)),
+    );
+}
+
+/** Changes an agent and says so, with the state that it is in by then. */
+function told(
+  options: Parameters<typeof runCommand>[0],
+  done: string,
+  change: (client: ReachClient) => Promise<AgentView>,
+): Promise<void> {
+  return runCommand(options, async ({ output, client }) => {
+    output.answer(await change(client), ({ state }) => output.line(`${done}: it is ${state}`));
+    return undefined;
+  });
 }
 
 interface ListOptions {
@@ -103,6 +159,10 @@ function showAgents(output: ConsoleOutput, agents: readonly AgentView[]): void {
   ]);
 }
 
+function drainText({ by, at, until }: NonNullable<AgentView['drain']>): string {
+  return `by ${by ?? 'itself'} since ${at}, ${until === null ? 'until it says otherwise' : `until ${until}`}`;
+}
+
 function showAgent(output: ConsoleOutput, agent: AgentView): void {
   const tags = Object.entries(agent.tags).map(([key, value]) => `${key}=${value}`);
   output.pairs([
@@ -110,7 +170,13 @@ function showAgent(output: ConsoleOutput, agent: AgentView): void {
     ['name', agent.agentName],
     ['version', agent.version],
     ['namespace', agent.namespace],
-    ['state', agent.state],
+    ['state', `${agent.state} (${agent.stateReason})`],
+    [
+      'cordoned',
+      agent.cordoned === null ? undefined : `by ${agent.cordoned.by} at ${agent.cordoned.at}: ${agent.cordoned.reason}`,
+    ],
+    ['drain', agent.drain === null ? undefined : drainText(agent.drain)],
+    ['last probe', agent.lastProbe?.detail],
     ['incarnation', String(agent.incarnation)],
     ['transport', `${agent.transport.type} ${agent.transport.endpoint ?? ''}`.trim()],
     ['zone', agent.zone ?? undefined],
