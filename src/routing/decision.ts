@@ -80,7 +80,7 @@ export function aimAtRecalled(
   const { capabilities: recalled, matchedBy } = meaning.recall;
   const gated: Gated = gate(recalled, gateOptionsOf(request, options));
   const isNegated =
-    gated.reason === 'below_min_relevance' && meaning.denied?.some((one) => one.capabilities.length > 0);
+    gated.reason === 'below_min_relevance' && meaning.denied?.some((one) => one.isOrder && one.capabilities.length > 0);
   return {
     capabilities: gated.passed,
     reason: isNegated === true ? 'negated' : gated.reason,

@@ -11,13 +11,14 @@ import type { RecalledCapability, RecallResult } from './recall.ts';
 
 export interface DeniedText {
   readonly text: string;
+  readonly isOrder: boolean;
   /** That are left out for it. */
   readonly capabilities: readonly RecalledCapability[];
 }
 
 /** A text and what it asks not to be done. */
 export interface Negation {
-  readonly denied: readonly string[];
+  readonly denied: readonly { readonly text: string; readonly isOrder: boolean }[];
   /** What is left; null where that is no words. */
   readonly rest: string | null;
 }
@@ -36,7 +37,7 @@ export function negationOf(canonical: string): Negation | undefined {
   if (spans.length === 0) return undefined;
   const rest = withoutSpans(text, spans).replace(/\s+/g, ' ').replace(LOOSE_ENDS, '');
   return {
-    denied: spans.map(({ denied }) => text.slice(denied.start, denied.end)),
+    denied: spans.map(({ denied, isOrder }) => ({ text: text.slice(denied.start, denied.end), isOrder })),
     rest: hasWords(rest) ? rest : null,
   };
 }
@@ -63,20 +64,28 @@ export function capabilitiesDenied(denied: RecallResult, whole: RecallResult): r
   });
 }
 
-/** Without what is denied: of the rest where that means something more surely than the whole does, else of the whole. */
+/** Of the rest, so that it counts as what is asked for; where nothing was ordered, it must be likelier than not. */
+const REST_COUNTS = { afterOrder: 0.3, afterContrast: 0.5 };
+
+/**
+ * Without what is denied: of the rest where that means something. Else an order still keeps off what it denies, while
+ * a contrast was only part of the description ("can I use oil instead of butter") and changes nothing.
+ */
 export function recallWithout(
-  names: ReadonlySet<string>,
+  denied: readonly DeniedText[],
   whole: RecallResult,
   rest: RecallResult | undefined,
 ): { readonly recall: RecallResult; readonly isOfRest: boolean } {
-  const ofWhole = without(names, whole);
-  const ofRest = rest === undefined ? undefined : without(names, rest);
+  const ordered = denied.filter(({ isOrder }) => isOrder);
   const best = (recall: RecallResult): number => recall.capabilities[0]?.relevance ?? 0;
-  return ofRest !== undefined && best(ofRest) >= best(ofWhole)
-    ? { recall: ofRest, isOfRest: true }
-    : { recall: ofWhole, isOfRest: false };
+  const ofRest = rest === undefined ? undefined : without(denied, rest);
+  const least = ordered.length > 0 ? REST_COUNTS.afterOrder : REST_COUNTS.afterContrast;
+  if (ofRest !== undefined && best(ofRest) >= least) return { recall: ofRest, isOfRest: true };
+  return { recall: without(ordered, whole), isOfRest: false };
 }
 
-function without(names: ReadonlySet<string>, recall: RecallResult): RecallResult {
+export function without(denied: readonly DeniedText[], recall: RecallResult): RecallResult {
+  const names = new Set(denied.flatMap(({ capabilities }) => capabilities.map(({ name }) => name)));
+  if (names.size === 0) return recall;
   return { ...recall, capabilities: recall.capabilities.filter(({ name }) => !names.has(name)) };
 }

@@ -3,7 +3,7 @@
  * where it holds several. A plain text costs one recall; what is denied and the parts of a request cost the model one
  * batch of short texts more, never anything where there is no place to cut.
  */
-import { capabilitiesDenied, type DeniedText, negationOf, recallWithout } from './intent-negation.ts';
+import { capabilitiesDenied, type DeniedText, negationOf, recallWithout, without } from './intent-negation.ts';
 import { piecesOf } from './intent-pieces.ts';
 import { type IntentPart, spansOf, surestSplit } from './intent-split.ts';
 import type { RecallResult } from './recall.ts';
@@ -37,18 +37,19 @@ export async function readIntent(
   const [whole, restRecall, ...ofDenied] = await Promise.all([
     recall(canonical),
     rest === null ? undefined : recall(rest),
-    ...negation.denied.map(recall),
+    ...negation.denied.map(({ text }) => recall(text)),
   ]);
-  const denied = negation.denied.map((text, at) => {
+  const denied = negation.denied.map((one, at) => {
     const recalled = ofDenied[at];
-    return { text, capabilities: recalled === undefined ? [] : capabilitiesDenied(recalled, whole) };
+    return { ...one, capabilities: recalled === undefined ? [] : capabilitiesDenied(recalled, whole) };
   });
-  const names = new Set<string>(denied.flatMap(({ capabilities }) => capabilities.map(({ name }) => name)));
   const isWhole = [whole, restRecall, ...ofDenied].every((one) => one === undefined || one.degradedReason === null);
-  if (names.size === 0) return { recall: whole, asked: canonical, denied, parts: [], isWhole };
-  const left = recallWithout(names, whole, restRecall);
-  if (!left.isOfRest || rest === null) return { recall: left.recall, asked: canonical, denied, parts: [], isWhole };
-  const recallLeft: Recall = async (text) => recallWithout(names, await recall(text), undefined).recall;
+  const left = recallWithout(denied, whole, restRecall);
+  const isNothing = denied.every(({ capabilities }) => capabilities.length === 0);
+  if (isNothing || !left.isOfRest || rest === null) {
+    return { recall: isNothing ? whole : left.recall, asked: canonical, denied, parts: [], isWhole };
+  }
+  const recallLeft: Recall = async (text) => without(denied, await recall(text));
   const read = await readParts({ recall: left.recall, asked: rest, denied }, recallLeft, options);
   return { ...read, isWhole: read.isWhole && isWhole };
 }

@@ -13,22 +13,27 @@ export interface NegatedSpan {
   readonly denied: TextSpan;
   /** That and the words that deny it: what is left without it is what is asked for. */
   readonly whole: TextSpan;
+  /** Whether it is told not to be done; false where one thing is only set against another ("tea instead of coffee"). */
+  readonly isOrder: boolean;
 }
 
 const MAYBE =
   /\b(?:not|never|no|without|instead|rather|except|excluding|other than|apart from)\b|n't\b|\bdont\b|[不别甭勿莫毋除]|无[须需]|禁止|严禁|犯不着|没必要/u;
+/** Set one thing against another, wherever they stand. */
+const SETS_AGAINST = /^(?:without|instead of|rather than|but|except|不需|无[须需]|用不着|犯不着|没必要|不必要)$/;
 /** Tell not to, wherever they stand. */
-const ALWAYS =
-  /^(?:without|instead of|rather than|but|except|不[要用必想愿许准得需]|别|甭|勿|莫|毋[须庸]|无[须需]|用不着|犯不着|禁止|严禁|没必要|不必要)$/;
+const ORDERS = /^(?:不[要用必想愿许准得]|别|甭|勿|莫|毋[须庸]|禁止|严禁)$/;
 /** Tell not to where nobody is said to be the one who does not. */
-const AT_CLAUSE_START = /^(?:don't|dont|never|not|no|不|不是)$/;
+const AT_CLAUSE_START = /^(?:don't|dont|never|not|不|不是)$/;
 /** What may stand between the start of a clause and an order: nothing, a polite word, a conjunction, "you should". */
 const ORDER_LEAD =
-  /(?:^|[,.;:!?。、\n(]|\b(?:please|and|but|then|so|or|just|also|only|kindly|you)|[请但而并])\s*(?:(?:do|should|must|need|shall)\s*)?$/u;
+  /(?:^|[,.;:!?。、\n(]|\b(?:please|and|but|then|so|just|also|only|kindly|you)|[请但而并])\s*(?:(?:do|should|must|need|shall)\s*)?$/u;
+/** "Don't you work here": a question. */
+const ASKS = /^\s*(?:you|we|i|they|he|she|it)\b/;
 /** "Flights, not hotels" is a contrast; where the clause has a verb of its own, "not" denies that verb. */
 const STATEMENT =
   /(?:\b(?:is|are|was|were|am|be|been|has|have|had|can|could|will|would|may|might|did|does|do|i|we|he|she|they|why|if)\b|'(?:s|re|m|ve|d)\b)[^,.;:!?。\n]*$/;
-const WISH = /^(?:really\s+)?(?:want|need|wish|like)(?:\s+(?:you|it))?(?:\s+to\b)?\s*/;
+const WISH = /^(?:really\s+)?(?:want|need|wish|like)(?:\s+(?:you|it))?(\s+to\b)?\s*/;
 /** 不是 denies what it stands before only where the other thing follows. */
 const CONTRAST = /^[^。.!?]*[,，]?(?:而|就)?是/u;
 
@@ -51,7 +56,8 @@ function exceptionsIn(text: string): NegatedSpan[] {
     const inner = match[1] ?? match[2] ?? match[3] ?? '';
     const start = match.index + match[0].indexOf(inner) + inner.length - inner.trimStart().length;
     const denied = { start, end: start + inner.trim().length };
-    return inner.trim() === '' ? [] : { denied, whole: { start: match.index, end: match.index + match[0].length } };
+    const whole = { start: match.index, end: match.index + match[0].length };
+    return inner.trim() === '' ? [] : { denied, whole, isOrder: false };
   });
 }
 
@@ -81,21 +87,33 @@ function spanOf(text: string, { word, start, end }: Told): NegatedSpan | undefin
   const at = text.lastIndexOf(word, start - word.length);
   if (at < 0 || isNegator(text.slice(start, end))) return undefined;
   const [before, after] = [text.slice(0, at), text.slice(at + word.length)];
-  const wish = WISH.exec(text.slice(start, end))?.[0] ?? '';
-  if (!isTold(word, { before, after }, wish)) return undefined;
+  const wish = WISH.exec(text.slice(start, end));
+  const standing = standingOf(word, { before, after }, wish);
+  const denied = { start: start + (wish?.[0].length ?? 0), end };
+  if (standing === undefined || denied.start >= end) return undefined;
   // "Do not" and "I do not want to" go with what they deny.
   const lead = /(?:\b(?:i|we|you)\s+)?(?:\b(?:do|should|must|need)\s*)?$/.exec(before)?.[0].length ?? 0;
-  const denied = { start: start + wish.length, end };
-  return denied.start >= end ? undefined : { denied, whole: { start: at - lead, end } };
+  return { denied, whole: { start: at - lead, end }, isOrder: standing === 'order' };
 }
 
-function isTold(word: string, { before, after }: { before: string; after: string }, wish: string): boolean {
-  if (ALWAYS.test(word)) return true;
-  if (!AT_CLAUSE_START.test(word)) return false;
-  if (word === '不是') return before.endsWith('而') || (ORDER_LEAD.test(before) && CONTRAST.test(after));
-  if (wish !== '' && /\b(?:i|we)\s+(?:do\s*)?$/.test(before)) return true;
-  if (ORDER_LEAD.test(before)) return true;
-  return word === 'not' && !STATEMENT.test(before) && !/\p{Script=Han}\s*$/u.test(before);
+/** Undefined where it only tells of something that is not so. */
+function standingOf(
+  word: string,
+  { before, after }: { readonly before: string; readonly after: string },
+  wish: RegExpExecArray | null,
+): 'order' | 'contrast' | undefined {
+  if (ORDERS.test(word)) return 'order';
+  if (SETS_AGAINST.test(word)) return 'contrast';
+  if (word === 'no') return /^\s+need\b/.test(after) ? 'order' : undefined;
+  if (!AT_CLAUSE_START.test(word) || ASKS.test(after)) return undefined;
+  if (word === '不是') {
+    return before.endsWith('而') || (ORDER_LEAD.test(before) && CONTRAST.test(after)) ? 'contrast' : undefined;
+  }
+  // A deed that is not wanted is as if told; a thing that is not wanted is often what the request is about.
+  if (wish !== null && /\b(?:i|we)\s+(?:do\s*)?$/.test(before)) return wish[1] === undefined ? 'contrast' : 'order';
+  if (ORDER_LEAD.test(before)) return word === 'not' && !/\bdo\s*$/.test(before) ? 'contrast' : 'order';
+  const isContrast = word === 'not' && !STATEMENT.test(before) && !/\p{Script=Han}\s*$/u.test(before);
+  return isContrast ? 'contrast' : undefined;
 }
 
 /** Whether what is denied only denies in its turn: 别忘了, "don't forget". */
