@@ -53,6 +53,12 @@ export class ManualClock implements Clock {
     this.#now = end;
   }
 
+  /** Time goes on while the process stands still: whatever falls due meanwhile runs late, at the end. */
+  stall(ms: number): void {
+    this.#now += ms;
+    this.advance(0);
+  }
+
   #nextDue(end: number): Timer | undefined {
     let due: Timer | undefined;
     for (const timer of this.#timers) {

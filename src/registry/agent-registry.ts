@@ -135,6 +135,11 @@ export class AgentRegistry {
     return this.#health.watch.probes;
   }
 
+  /** Agents of whose callers anything is remembered. */
+  get reportedAgents(): number {
+    return this.#health.reports.size;
+  }
+
   /** Off: another instance sees to what time does to agents. */
   setSweeping(isOn: boolean): void {
     this.#health.watch.setSweeping(isOn);

@@ -81,10 +81,11 @@ export class DeadlineQueue {
     const first = this.#heap[0];
     if (first === undefined) return;
     const now = this.#clock.now();
-    const at = delayMs === undefined ? Math.min(first.at, now + LONGEST_WAIT_MS) : now + delayMs;
+    // Never in the past: what is overdue already is not late because the process stood still.
+    const at = delayMs === undefined ? Math.max(now, Math.min(first.at, now + LONGEST_WAIT_MS)) : now + delayMs;
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.cancel();
-    const cancel = this.#clock.schedule(Math.max(0, at - now), () => this.#tick());
+    const cancel = this.#clock.schedule(at - now, () => this.#tick());
     this.#timer = { at, cancel };
   }
 

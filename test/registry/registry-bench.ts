@@ -3,7 +3,15 @@ import { CapabilityDictionary, type CapabilityMeaning, type DictionaryMode } fro
 import { type Registration, registrationSchema, type Warning } from '../../src/contract/index.ts';
 import { AgentReachError, ManualClock } from '../../src/core/index.ts';
 import { EventBus, type RegistryEvent } from '../../src/events/index.ts';
-import { AgentRegistry, type AgentStore, type CapabilityIndex, type RegistryChange } from '../../src/registry/index.ts';
+import {
+  AgentRegistry,
+  type AgentRegistryOptions,
+  type AgentStore,
+  type CapabilityIndex,
+  type HealthProber,
+  type ProbeAnswer,
+  type RegistryChange,
+} from '../../src/registry/index.ts';
 import { KeyValueAgentStore, MemoryStore } from '../../src/storage/index.ts';
 
 export class RecordingIndex implements CapabilityIndex {
@@ -67,6 +75,29 @@ export class SwitchStore implements AgentStore {
   }
 }
 
+/** Answers at once what it is told to, and remembers whom it asked. */
+export class ScriptedProber implements HealthProber {
+  readonly asked: string[] = [];
+  answer: ProbeAnswer = { isAnswered: true, status: null, detail: 'answered 200' };
+
+  fail(): void {
+    this.answer = { isAnswered: false, detail: 'connection refused' };
+  }
+
+  say(status: 'healthy' | 'busy' | 'draining' | null = null): void {
+    this.answer = { isAnswered: true, status, detail: 'answered 200' };
+  }
+
+  async probe(url: string): Promise<ProbeAnswer> {
+    this.asked.push(url);
+    return this.answer;
+  }
+
+  async review(): Promise<Record<string, never>> {
+    return {};
+  }
+}
+
 export interface RegistryBench {
   readonly clock: ManualClock;
   readonly store: SwitchStore;
@@ -74,10 +105,18 @@ export interface RegistryBench {
   readonly events: RegistryEvent[];
   readonly dictionary: CapabilityDictionary;
   readonly registry: AgentRegistry;
+  readonly prober: ScriptedProber;
+  /** States told on the bus, as `agent: from > to (why)`. */
+  moves(): string[];
 }
 
 export function makeBench(
-  options: { readonly mode?: DictionaryMode; readonly store?: SwitchStore; readonly clock?: ManualClock } = {},
+  options: {
+    readonly mode?: DictionaryMode;
+    readonly store?: SwitchStore;
+    readonly clock?: ManualClock;
+    readonly registry?: Partial<AgentRegistryOptions>;
+  } = {},
 ): RegistryBench {
   const clock = options.clock ?? new ManualClock();
   const store = options.store ?? new SwitchStore(new KeyValueAgentStore(new MemoryStore()));
@@ -86,8 +125,14 @@ export function makeBench(
   const events: RegistryEvent[] = [];
   bus.subscribe((event) => events.push(event));
   const dictionary = new CapabilityDictionary(options.mode ?? 'open');
-  const registry = new AgentRegistry({ clock, random: () => 0.5, store, dictionary, index, bus });
-  return { clock, store, index, events, dictionary, registry };
+  const prober = new ScriptedProber();
+  const rest = { random: () => 0.5, options: options.registry ?? {} };
+  const registry = new AgentRegistry({ clock, store, dictionary, index, bus, prober, ...rest });
+  const moves = (): string[] =>
+    events.flatMap((event) =>
+      event.type === 'agent.state_changed' ? [`${event.agentId}: ${event.from} > ${event.to} (${event.why})`] : [],
+    );
+  return { clock, store, index, events, dictionary, registry, prober, moves };
 }
 
 export function registrationOf(agentId: string, changes: Record<string, unknown> = {}): Registration {
@@ -97,6 +142,14 @@ export function registrationOf(agentId: string, changes: Record<string, unknown>
     transport: { type: 'http', endpoint: 'http://127.0.0.1:9001' },
     ...changes,
   });
+}
+
+/** Turns the clock, and lets everything that each step starts finish. */
+export async function pass(clock: ManualClock, ms: number, stepMs = 1_000): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) {
+    clock.advance(Math.min(left, stepMs));
+    await settle();
+  }
 }
 
 /** Lets everything that waits only on promises finish. */
