@@ -123,8 +123,10 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
   async prepare(meanings: readonly CapabilityMeaning[]): Promise<Warning[]> {
     const warnings: Warning[] = [];
     const entries = meanings.map(indexedCapability);
+    const texts = textsOf(entries);
+    this.#textVectors.pin(texts.keys());
     try {
-      await this.#textVectors.ensure(textsOf(entries));
+      await this.#textVectors.ensure(texts);
     } catch (error) {
       if (!isModelOutage(error)) throw error;
       warnings.push({
@@ -143,6 +145,7 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
     let changed = false;
     for (const meaning of meanings) {
       const entry = indexedCapability(meaning);
+      for (const { hash } of entry.texts) this.#textVectors.unpin(hash);
       const before = this.#live.get(keyOf(meaning));
       if (before?.meaningHash === entry.meaningHash) continue;
       this.#live.set(keyOf(meaning), entry);

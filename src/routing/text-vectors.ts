@@ -27,7 +27,7 @@ export function isModelOutage(error: unknown): boolean {
   return isAgentReachError(error) && (error.code === 'AR_ERR_MODEL_UNUSABLE' || error.code === 'AR_ERR_NOT_READY');
 }
 
-/** How long a prepared text is kept for a registration that has not been applied yet. */
+/** How long a prepared text is kept for a registration that was not applied: that failed, or was overtaken. */
 const PIN_MS = 300_000;
 /** Texts handed to the embedder at once while filling; keeps the rest of its queue free for registrations. */
 const FILL_CHUNK = 256;
@@ -43,8 +43,8 @@ const RETRY_MS = 5_000;
 export class TextVectors {
   readonly #options: TextVectorsOptions;
   readonly #missing = new Set<ContentHash>();
-  /** Hash -> time until which it must stay in the index although no capability owns it yet. */
-  readonly #pins = new Map<string, number>();
+  /** Texts that must stay in the index although no capability owns them yet, and for how many registrations. */
+  readonly #pins = new Map<string, { registrations: number; until: number }>();
   #isStarted = false;
   #filling: Promise<{ embedded: number; reused: number }> | undefined;
   #cancelRetry: (() => void) | undefined;
@@ -70,19 +70,30 @@ export class TextVectors {
     return this.#pins.has(hash);
   }
 
+  /** Keeps these texts until as many registrations are applied as pinned them, or `PIN_MS` after the last of them. */
+  pin(hashes: Iterable<ContentHash>): void {
+    const until = this.#options.clock.now() + PIN_MS;
+    for (const hash of hashes) {
+      this.#pins.set(hash, { registrations: (this.#pins.get(hash)?.registrations ?? 0) + 1, until });
+    }
+  }
+
+  /** After the capability owns the text: without this every text ever said would stay searchable for `PIN_MS`. */
+  unpin(hash: ContentHash): void {
+    const pin = this.#pins.get(hash);
+    if (pin === undefined) return;
+    if (pin.registrations === 1) this.#pins.delete(hash);
+    else pin.registrations--;
+  }
+
   dropOldPins(): void {
     const now = this.#options.clock.now();
-    for (const [hash, until] of this.#pins) if (until <= now) this.#pins.delete(hash);
+    for (const [hash, { until }] of this.#pins) if (until <= now) this.#pins.delete(hash);
   }
 
   /** Vectors for all of these texts, in the index and in the store. Errors: those of the embedder and the store. */
   async ensure(texts: ReadonlyMap<ContentHash, string>): Promise<{ embedded: number; reused: number }> {
-    const until = this.#options.clock.now() + PIN_MS;
-    const absent: ContentHash[] = [];
-    for (const hash of texts.keys()) {
-      this.#pins.set(hash, until);
-      if (!this.#options.vectors.has(hash)) absent.push(hash);
-    }
+    const absent = [...texts.keys()].filter((hash) => !this.#options.vectors.has(hash));
     if (absent.length === 0) return { embedded: 0, reused: 0 };
     const { embedder, vectorStore, vectors } = this.#options;
     const stored = await vectorStore.getMany(embedder.info.fingerprint, absent);

@@ -79,6 +79,24 @@ describe('CapabilityIndexer', () => {
     expect(vectors.size).toBe(0);
   });
 
+  it('forgets what a capability said before, once nobody else is about to say it', async () => {
+    const { indexer, vectors } = await routerRig();
+    const say = (description: string) => meaningsOf([{ name: 'mail.send.message', description }]);
+    const register = async (description: string): Promise<void> => {
+      await indexer.prepare(say(description));
+      indexer.apply(say(description));
+    };
+    await register('the first words');
+    await indexer.prepare(say('the first words'));
+    for (let i = 0; i < 50; i++) await register(`other words ${i}`);
+    indexer.dropUnowned();
+    expect(vectors.size).toBe(3);
+    indexer.apply(say('the first words'));
+    expect(indexer.missingVectors).toBe(0);
+    indexer.dropUnowned();
+    expect(vectors.size).toBe(2);
+  });
+
   it('takes an alias of two capabilities for neither', async () => {
     const { indexer } = await routerRig();
     indexer.apply(meaningsOf([WEATHER]));
