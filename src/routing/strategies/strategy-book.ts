@@ -187,7 +187,9 @@ export class StrategyBook implements StrategyService {
         this.#file = { text, document, options: compileStrategies(this.#options.base, document) };
       }
       this.#fileProblem = null;
-      return isSame ? 'unchanged' : this.#api === null ? 'applied' : 'shadowed';
+      // Whoever asks is told that the file is not in force, also where it is as it was.
+      if (this.#api !== null && !(isSame && why === 'watch')) return 'shadowed';
+      return isSame ? 'unchanged' : 'applied';
     } catch (error) {
       if (!isAgentReachError(error)) throw error;
       const isNew = this.#fileProblem !== error.message;

@@ -12,7 +12,7 @@ const MAX_ALIASES = 100;
 export function readStrategyText(text: string): StrategiesDocument {
   if (Buffer.byteLength(text) > MAX_STRATEGY_FILE_BYTES) throw bad(`is larger than ${MAX_STRATEGY_FILE_BYTES} bytes`);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const [first] = document.errors;
   if (first !== undefined) {
     throw bad(`is not well-formed YAML: ${first.message} (line ${lines.linePos(first.pos[0]).line})`, first);
