@@ -8,6 +8,6 @@ export { LmdbStore } from './lmdb/lmdb-store.ts';
 export { MemoryStore } from './memory/memory-store.ts';
 export { type RedisLink, RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
 export { KEPT_RULE_VERSIONS, KeyValueRuleStore } from './rule-store.ts';
-export type { LogEntry, LogFollower, LoggedWrite, SharedBeat, SharedLog } from './shared-log.ts';
-export { KeyValueStrategyStore, strategyChangeOf } from './strategy-store.ts';
+export type { LogEntry, LogFollower, LoggedWrite, SharedLog } from './shared-log.ts';
+export { KeyValueStrategyStore } from './strategy-store.ts';
 export { KeyValueVectorStore } from './vector-store.ts';

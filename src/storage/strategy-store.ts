@@ -2,7 +2,6 @@
 import type { StoredStrategies, StrategyStore } from '../routing/index.ts';
 import type { KeyValueStore } from './key-value-store.ts';
 import { decodeRecord, encodeRecord, type RecordShape } from './record-codec.ts';
-import type { LoggedWrite } from './shared-log.ts';
 
 const KEY = 'current';
 const SHAPE: RecordShape = { document: 'object', setBy: 'string', setAt: 'number' };
@@ -22,11 +21,4 @@ export class KeyValueStrategyStore implements StrategyStore {
   async save(stored: StoredStrategies | null): Promise<void> {
     await this.#store.commit([{ table: 'strategies', key: KEY, value: stored === null ? null : encodeRecord(stored) }]);
   }
-}
-
-/** What an entry of the log puts in their place: null where they are taken away, undefined where it says nothing. */
-export function strategyChangeOf(writes: readonly LoggedWrite[]): StoredStrategies | null | undefined {
-  const write = writes.findLast(({ table, value }) => table === 'strategies' && value !== undefined);
-  if (write?.value === undefined || write.value === null) return write?.value;
-  return decodeRecord<StoredStrategies>('strategies', KEY, write.value, SHAPE);
 }

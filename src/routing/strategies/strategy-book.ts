@@ -150,6 +150,11 @@ export class StrategyBook implements StrategyService {
     }
   }
 
+  /** Another instance has put or taken away something over the API. Error: AR_ERR_STORE_UNAVAILABLE. */
+  async refresh(): Promise<void> {
+    this.adopt((await this.#options.store.load()) ?? null);
+  }
+
   async #store(stored: StoredStrategies | null, { expectedVersion }: StrategyEdit): Promise<void> {
     await retryOnConflict(async () => {
       const { strategiesVersion } = this.current;

@@ -1,7 +1,7 @@
 /** Candidates of one capability through eligibility, score and selection, for the tests of strategies. */
 import { type RouteRequest, routeRequestSchema } from '../../../src/contract/index.ts';
 import type { CapabilityName } from '../../../src/core/index.ts';
-import type { SelectionContext } from '../../../src/routing/candidate.ts';
+import type { Candidate, SelectionContext } from '../../../src/routing/candidate.ts';
 import { eligibleAgents } from '../../../src/routing/eligibility.ts';
 import { medianLatencyMs, rerank } from '../../../src/routing/rerank.ts';
 import { DEFAULT_ROUTING, type RoutingOptions } from '../../../src/routing/routing-options.ts';
@@ -24,32 +24,33 @@ export const stack = (...steps: StrategyStep[]): RoutingOptions => ({
   strategies: bindSteps(steps),
 });
 
+const REQUEST: RouteRequest = routeRequestSchema.parse({ intent: 'x' });
+
 /** Draws of one seed go on from route to route. */
 export class Chooser {
-  readonly #sketches: readonly AgentSketch[];
+  readonly #candidates: readonly Candidate[];
   readonly #options: RoutingOptions;
   readonly #random: () => number;
 
   constructor(sketches: readonly AgentSketch[], options: RoutingOptions = DEFAULT_ROUTING, seed = 7) {
-    this.#sketches = sketches;
+    this.#candidates = eligibleAgents(
+      [{ name: WEATHER, relevance: 0.9 }],
+      viewOf(sketches.map(agent)),
+      REQUEST,
+    ).candidates;
     this.#options = options;
     this.#random = seededRandom(seed);
   }
 
   select(fields: Partial<RouteRequest> = {}): Selection {
-    const request = { ...routeRequestSchema.parse({ intent: 'x' }), ...fields };
-    const { candidates } = eligibleAgents(
-      [{ name: WEATHER, relevance: 0.9 }],
-      viewOf(this.#sketches.map(agent)),
-      request,
-    );
+    const request = { ...REQUEST, ...fields };
     const context: SelectionContext = {
       request,
       options: this.#options,
       random: this.#random,
-      medianLatencyMs: medianLatencyMs(candidates),
+      medianLatencyMs: medianLatencyMs(this.#candidates),
     };
-    return select(rerank(candidates, context), context);
+    return select(rerank(this.#candidates, context), context);
   }
 
   choose(fields: Partial<RouteRequest> = {}): string {

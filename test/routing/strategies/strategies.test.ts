@@ -7,7 +7,7 @@ import { type AgentSketch, seededRandom } from '../agents.ts';
 import { Chooser, loaded, stack, weather } from './selection.ts';
 
 const AFFINITY = stack({ name: 'affinity', maxLoad: 0.8 }, 'best');
-const KEYS = Array.from({ length: 300 }, (_, i) => `user-${i}`);
+const KEYS = Array.from({ length: 60 }, (_, i) => `user-${i}`);
 const named = (count: number): AgentSketch[] => Array.from({ length: count }, (_, i) => weather(`agent-${i}`));
 const owners = (sketches: readonly AgentSketch[], keys = KEYS): string[] => {
   const chooser = new Chooser(sketches, AFFINITY);
@@ -55,7 +55,7 @@ describe('affinity', () => {
           for (const [i, owner] of before.entries()) if (owner !== gone) expect(after[i]).toBe(owner);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
@@ -74,7 +74,7 @@ describe('affinity', () => {
           expect(spilled[i]).toBe(isFull(owner) ? without[i] : owner);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
