@@ -19,6 +19,9 @@ export interface BenchCase {
   run(): Promise<readonly Finding[]>;
 }
 
+/** Small sizes, to see that the cases run: their figures say nothing. */
+export const isQuick = process.env.BENCH_QUICK === '1';
+
 const RESULTS = join(import.meta.dirname, 'results');
 
 export function shown(value: number): string {

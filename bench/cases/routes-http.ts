@@ -3,11 +3,11 @@ import { modelById, TransformersEmbedder } from '../../src/embedding/index.ts';
 import { type RunningChild, startBuiltService, startReference } from '../child.ts';
 import { type LoadResult, load, median, post } from '../http-load.ts';
 import { highestHeldRate, type OpenLoopResult, openLoop } from '../open-loop.ts';
-import { type BenchCase, type Finding, shown } from '../report.ts';
+import { type BenchCase, type Finding, isQuick, shown } from '../report.ts';
 import { CAPABILITIES, request } from '../texts.ts';
 
 const P99_MS = 39;
-const SECONDS = 5;
+const SECONDS = isQuick ? 1 : 5;
 const HOT_INTENTS = 200;
 
 /** No text is asked twice in one run of the benchmarks. */
@@ -46,7 +46,7 @@ export async function withEmbedder<T>(run: (embedder: TransformersEmbedder) => P
 }
 
 /** Texts a second of the embedder alone, in batches of 16. */
-export function embedderRate(texts = 800): Promise<number> {
+export function embedderRate(texts = isQuick ? 160 : 800): Promise<number> {
   return withEmbedder(async (embedder) => {
     const start = performance.now();
     for (let i = 0; i < texts; i += 16) {
@@ -68,8 +68,8 @@ export const hitCase: BenchCase = {
       const hot = await post(routeUrl, body);
       const reference = await startReference(hot.text);
       const rounds: { hit: LoadResult; bare: LoadResult }[] = [];
-      for (let round = 0; round < 9; round++) {
-        const plan = { concurrency: 16, requests: 4_000, body: () => body };
+      for (let round = 0; round < (isQuick ? 2 : 9); round++) {
+        const plan = { concurrency: 16, requests: isQuick ? 400 : 4_000, body: () => body };
         const hit = await load({ ...plan, url: routeUrl });
         const bare = await load({ ...plan, url: `${reference.url}/v1/route` });
         if (round > 0) rounds.push({ hit, bare });
@@ -97,7 +97,9 @@ export const coldCase: BenchCase = {
     const alone = await oneCold();
     const { held, tried } = await withService((_, url) =>
       highestHeldRate(
-        [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9].map((share) => Math.round(share * before)),
+        (isQuick ? [0.3] : [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]).map((share) =>
+          Math.round(share * before),
+        ),
         P99_MS,
         (perSecond) => openLoop({ url, perSecond, seconds: SECONDS, body: freshBody }),
       ),
@@ -125,7 +127,7 @@ async function oneCold(): Promise<Finding> {
     withService(async (_, url) => {
       const routes: number[] = [];
       const embeddings: number[] = [];
-      for (let i = 0; i < 220; i++) {
+      for (let i = 0; i < (isQuick ? 40 : 220); i++) {
         const n = nextText++;
         let start = performance.now();
         await post(url, JSON.stringify({ intent: request(n) }));
@@ -155,7 +157,7 @@ export const mixedCase: BenchCase = {
   name: 'mixed load',
   async run() {
     const own = await embedderRate();
-    const rates = [600, 900, 1_200, 1_350, 1_500, 1_650, 1_800];
+    const rates = isQuick ? [100] : [600, 900, 1_200, 1_350, 1_500, 1_650, 1_800];
     const { held, tried } = await withService(async (_, url) => {
       const hot = Array.from({ length: HOT_INTENTS }, (__, i) => JSON.stringify({ intent: request(i) }));
       for (const body of hot) await post(url, body);
