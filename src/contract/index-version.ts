@@ -32,6 +32,8 @@ export const indexVersionSchema = z
         /** Texts that are found when asked for themselves, of all. */
         reachableShare: z.number().optional(),
         golden: goldenCountSchema.optional(),
+        /** Namespaces whose phrases taught more than their nearest tells; unused where golden lines got worse by it. */
+        heads: z.strictObject({ learnt: z.int(), used: z.boolean() }).optional(),
       })
       .nullable(),
     current: z.boolean(),

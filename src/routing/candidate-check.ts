@@ -1,8 +1,9 @@
 import type { GoldenLine, GoldenMiss, IndexFailure } from '../contract/index.ts';
-import { AgentReachError, isAgentReachError } from '../core/index.ts';
+import { AgentReachError, isAgentReachError, log } from '../core/index.ts';
 import type { IndexSelfCheck, LayeredIndex, LoadedVersion } from '../vector-index/index.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import { type GoldenOutcome, type GoldenSet, missText } from './golden-set.ts';
+import type { HeadSet } from './relevance/phrase-heads.ts';
 import type { Searchable } from './search-view.ts';
 
 export type Answerer = (view: Searchable) => (line: GoldenLine) => Promise<string | null>;
@@ -12,6 +13,21 @@ export interface CandidateCheckOptions {
   readonly vectors: LayeredIndex;
   readonly golden: GoldenSet;
   readonly answerer: Answerer;
+}
+
+/** A version that does not serve yet, and what was learnt for it. */
+export interface Candidate {
+  readonly version: LoadedVersion;
+  readonly heads?: HeadSet | undefined;
+  /** Whether it says other things than are served. */
+  readonly isHeld: boolean;
+}
+
+export interface CandidateFindings {
+  readonly selfCheck: Partial<IndexSelfCheck>;
+  readonly outcome: GoldenOutcome;
+  /** Whether what was learnt may be used. */
+  readonly usesHeads: boolean;
 }
 
 /** How often a line must fall before it counts: registrations go on while it is asked. */
@@ -30,23 +46,46 @@ export class CandidateCheck {
     this.#options = options;
   }
 
-  /** Error: AR_ERR_INDEX_SELF_CHECK that names the lines. `isHeld`: the candidate says other things than are served. */
-  async run(
-    candidate: LoadedVersion,
-    isHeld: boolean,
-    onDone: (done: number, total: number) => void,
-  ): Promise<{ selfCheck: Partial<IndexSelfCheck>; outcome: GoldenOutcome }> {
-    const { golden, answerer } = this.#options;
-    if (golden.size === 0) return { selfCheck: {}, outcome: { right: 0, wrong: [] } };
-    const view = await this.#viewOf(candidate);
-    const outcome = await golden.ask(answerer(view), golden.list(), onDone);
-    const broken = isHeld ? await this.#brokenIn(view, outcome) : await this.#brokenLive(candidate, outcome);
+  /**
+   * Heads for which a line would be answered wrong are left out, and the version is tried without them. Error:
+   * AR_ERR_INDEX_SELF_CHECK that names the lines.
+   */
+  async run(candidate: Candidate, onDone: (done: number, total: number) => void): Promise<CandidateFindings> {
+    const { golden } = this.#options;
+    const learnt = candidate.heads?.size ?? 0;
+    const asked = await this.#ask(candidate, onDone);
+    const isWorseForHeads = asked.broken.length > 0 && learnt > 0;
+    const { heads: _heads, ...plain } = candidate;
+    const { broken, outcome } = isWorseForHeads ? await this.#ask(plain, onDone) : asked;
     if (broken.length > 0) throw goldenFailure(broken);
-    return { selfCheck: { golden: { right: outcome.right, lines: golden.size } }, outcome };
+    if (isWorseForHeads) {
+      const lines = asked.broken.map(missText);
+      log('warn', 'what was learnt from phrases is not used: golden lines are answered wrong with it', { lines });
+    }
+    return {
+      selfCheck: {
+        ...(golden.size === 0 ? {} : { golden: { right: outcome.right, lines: golden.size } }),
+        ...(learnt === 0 ? {} : { heads: { learnt, used: !isWorseForHeads } }),
+      },
+      outcome,
+      usesHeads: !isWorseForHeads,
+    };
   }
 
-  async #viewOf(candidate: LoadedVersion): Promise<Searchable> {
-    return this.#options.indexer.liveOver(this.#options.vectors.withBase(candidate));
+  async #ask(
+    candidate: Candidate,
+    onDone: (done: number, total: number) => void,
+  ): Promise<{ readonly broken: readonly GoldenMiss[]; readonly outcome: GoldenOutcome }> {
+    const { golden, answerer } = this.#options;
+    if (golden.size === 0) return { broken: [], outcome: { right: 0, wrong: [] } };
+    const view = await this.#viewOf(candidate);
+    const outcome = await golden.ask(answerer(view), golden.list(), onDone);
+    const broken = candidate.isHeld ? await this.#brokenIn(view, outcome) : await this.#brokenLive(candidate, outcome);
+    return { broken, outcome };
+  }
+
+  async #viewOf({ version, heads }: Candidate): Promise<Searchable> {
+    return this.#options.indexer.liveOver(this.#options.vectors.withBase(version), heads);
   }
 
   /** Wrong in the view and right as served. */
@@ -61,7 +100,7 @@ export class CandidateCheck {
   }
 
   /** Each time over a fresh view: what came while a line was asked is no fault of the candidate. */
-  async #brokenLive(candidate: LoadedVersion, outcome: GoldenOutcome): Promise<readonly GoldenMiss[]> {
+  async #brokenLive(candidate: Candidate, outcome: GoldenOutcome): Promise<readonly GoldenMiss[]> {
     let broken = outcome.wrong;
     for (let attempt = 0; attempt < ATTEMPTS && broken.length > 0; attempt++) {
       broken = await this.#brokenIn(await this.#viewOf(candidate), { right: 0, wrong: broken });

@@ -23,6 +23,8 @@ export interface CapabilityIndexerOptions {
   readonly createLexicalIndex: () => LexicalIndex;
   /** Registered texts of two capabilities this close are reported at registration. */
   readonly nearDuplicateSimilarity: number;
+  /** What was learnt from phrases; none unless given. */
+  readonly heads?: HeadSource;
 }
 
 /** What a build takes, all of one moment. */
@@ -32,6 +34,7 @@ export interface BuildInput {
   readonly catalogueDigest: string;
   /** Texts that had to be embedded for it now. */
   readonly embedded: number;
+  readonly entries: readonly IndexedCapability[];
 }
 
 /** Of all texts; with more than this share waiting for vectors, answers say that they are degraded. */
@@ -62,7 +65,6 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
   readonly #textVectors: TextVectors;
   readonly #view: SearchView;
   readonly #live = new Map<string, IndexedCapability>();
-  #heads: HeadSource | undefined;
   #held: ReadonlyMap<string, HeldMeaning> | undefined;
   readonly #changeListeners = new Set<() => void>();
   #revision = 0;
@@ -70,7 +72,7 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
   constructor(options: CapabilityIndexerOptions) {
     this.#options = options;
     this.#vectors = options.vectors;
-    this.#view = new SearchView(options.vectors, options.createLexicalIndex);
+    this.#view = new SearchView(options.vectors, options.createLexicalIndex, { heads: options.heads });
     this.#textVectors = new TextVectors({
       ...options,
       textOf: (hash) => this.#view.textOf(hash),
@@ -177,12 +179,7 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
   }
 
   headFor(namespace: string): PhraseHead | undefined {
-    return this.#heads?.headFor(namespace);
-  }
-
-  /** From now on, until the indexer stops; heads learn from an indexer, so they come after it. */
-  useHeads(heads: HeadSource): void {
-    this.#heads = heads;
+    return this.#view.headFor(namespace);
   }
 
   nearestText(entry: IndexedCapability, query: Float32Array): DenseHit | undefined {
@@ -204,6 +201,11 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
     return this.#textVectors.fill();
   }
 
+  /** What agents say now. */
+  liveEntries(): readonly IndexedCapability[] {
+    return [...this.#live.values()];
+  }
+
   /** What agents say now, as an index builder takes it: the texts that have vectors, and the catalogue. */
   async buildInput(): Promise<BuildInput> {
     this.dropUnowned();
@@ -215,7 +217,7 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
     for (const id of this.#vectors.ids()) if (needed.has(id) || this.#textVectors.isPinned(id)) ids.push(id);
     const catalogueDigest = digestOfHashes(entries.map(({ meaningHash }) => meaningHash));
     const rows = await snapshotRows(this.#vectors, ids);
-    return { rows, catalogue: await encodeCatalogue(entries), catalogueDigest, embedded };
+    return { rows, catalogue: await encodeCatalogue(entries), catalogueDigest, embedded, entries };
   }
 
   /** Of what agents say now; compared with that of a version it tells whether that version says the same. */
@@ -224,21 +226,26 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
   }
 
   /** The searched capabilities over another index: what a version would answer if it were swapped in. */
-  over(vectors: LayeredIndex): Searchable {
-    return this.#view.over(vectors);
+  over(vectors: LayeredIndex, heads?: HeadSource): Searchable {
+    return this.#view.over(vectors, heads);
   }
 
   /** What agents say, over another index, held or not: what a rebuild would answer. */
-  async liveOver(vectors: LayeredIndex): Promise<Searchable> {
-    return this.#held === undefined ? this.over(vectors) : this.#view.of([...this.#live.values()], vectors);
+  async liveOver(vectors: LayeredIndex, heads?: HeadSource): Promise<Searchable> {
+    if (this.#held === undefined) return this.over(vectors, heads);
+    return this.#view.of([...this.#live.values()], vectors, heads);
   }
 
   /** What would be searched if these meanings were held from now on, over another index, which may reveal texts. */
-  async heldOver(meanings: readonly CapabilityMeaning[], vectors: LayeredIndex): Promise<Searchable> {
+  async heldOver(
+    meanings: readonly CapabilityMeaning[],
+    vectors: LayeredIndex,
+    heads?: HeadSource,
+  ): Promise<Searchable> {
     const past = new Map(meanings.map((meaning) => [keyOf(meaning), meaning]));
     const entries = [...this.#live.values()].map((live) => heldEntry(live, past.get(keyOf(live))) ?? live);
     for (const { texts } of entries) for (const { hash } of texts) if (!vectors.has(hash)) vectors.reveal(hash);
-    return this.#view.of(entries, vectors);
+    return this.#view.of(entries, vectors, heads);
   }
 
   /** Meaning hash of every live capability, by key: what a rollback compares later states with. */
@@ -290,7 +297,6 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
 
   stop(): void {
     this.#textVectors.stop();
-    this.#heads?.stop();
     this.#changeListeners.clear();
   }
 

@@ -23,6 +23,7 @@ import { type GoldenSet, missText } from './golden-set.ts';
 import type { IndexHolder } from './index-hold.ts';
 import { type IndexRebuilder, wireVersion } from './index-rebuilder.ts';
 import type { IndexStart } from './index-start.ts';
+import { HeadSet, type PhraseHeads } from './relevance/phrase-heads.ts';
 import type { IndexService, VerifyRequest } from './routing-service.ts';
 
 export interface IndexDeskOptions {
@@ -35,6 +36,7 @@ export interface IndexDeskOptions {
   readonly indexer: CapabilityIndexer;
   readonly rebuilder: IndexRebuilder;
   readonly holder: IndexHolder;
+  readonly heads?: PhraseHeads;
   readonly golden: GoldenSet;
   readonly answerer: Answerer;
   readonly started: IndexStart;
@@ -49,7 +51,8 @@ export class IndexDesk implements IndexService {
 
   constructor(options: IndexDeskOptions) {
     this.#options = options;
-    const { held } = options.started;
+    const { held, loaded, heads } = options.started;
+    if (loaded !== undefined) options.heads?.load(heads, loaded.info);
     if (held !== undefined) options.indexer.hold(held.meanings, held.hold.liveHashes);
   }
 
@@ -86,12 +89,14 @@ export class IndexDesk implements IndexService {
     return rebuilder.runAlone(async () => {
       const loaded = await store.load(version, this.#expected());
       const meanings = await this.#catalogueOf(version);
+      const heads = await store.headsOf(version);
       await holder.take({ version, heldAt: clock.wallNow(), by, liveHashes: indexer.liveHashes() });
       const held = holder.wire();
       const { liveHashes = {} } = holder.current ?? {};
       if (held === null) throw new AgentReachError('AR_ERR_INTERNAL', { detail: 'The rollback was not kept.' });
       // From here to the end of the swap in one step: every answer is of the one or the other version.
       vectors.swapBase(loaded);
+      this.#options.heads?.load(heads, loaded.info);
       const restored = indexer.hold(meanings, liveHashes);
       indexer.dropUnowned();
       indexer.noteSwap();
@@ -171,8 +176,10 @@ export class IndexDesk implements IndexService {
     let view: Parameters<Answerer>[0] = indexer;
     if (id !== this.currentVersion) {
       try {
-        const preview = vectors.withBase(await store.load(id, this.#expected()));
-        view = await indexer.heldOver(await this.#catalogueOf(id), preview);
+        const loaded = await store.load(id, this.#expected());
+        const bytes = loaded.info.selfCheck?.heads?.used === false ? undefined : await store.headsOf(id);
+        const heads = bytes === undefined ? undefined : HeadSet.decode(bytes);
+        view = await indexer.heldOver(await this.#catalogueOf(id), vectors.withBase(loaded), heads);
       } catch (error) {
         log('warn', 'the golden set cannot be asked of a version', { version: id, reason: errorText(error) });
         return null;

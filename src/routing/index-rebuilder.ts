@@ -21,6 +21,7 @@ import { type CandidateCheck, failedCheck } from './candidate-check.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { IndexHolder } from './index-hold.ts';
 import { rebuildDelayMs, restUntil } from './rebuild-pace.ts';
+import type { HeadSet, PhraseHeads } from './relevance/phrase-heads.ts';
 import type { VectorPruner } from './vector-pruner.ts';
 
 export interface IndexRebuilderOptions {
@@ -34,6 +35,8 @@ export interface IndexRebuilderOptions {
   /** Why the first version is built, where none could be loaded. */
   readonly firstWhy: 'start' | 'model_change';
   readonly builder: IndexBuilder;
+  /** Learns from phrases with each version; absent: nothing is learnt. */
+  readonly heads?: PhraseHeads;
   /** Removes the vectors that nobody needs any more from the store after each rebuild. */
   readonly pruner: VectorPruner;
   /** A change of capabilities starts a rebuild after this much quiet ... */
@@ -42,6 +45,11 @@ export interface IndexRebuilderOptions {
   readonly maxWaitMs: number;
   /** A delta over this share of all vectors starts one at once: the delta is scanned exactly by every search. */
   readonly deltaShare: number;
+}
+
+interface BuiltVersion extends LoadedVersion {
+  readonly heads: HeadSet | undefined;
+  readonly usesHeads: boolean;
 }
 
 interface RebuildRequest {
@@ -124,6 +132,8 @@ export class IndexRebuilder {
     this.#stopped = true;
     this.#unsubscribe();
     this.#cancelTimer?.();
+    this.#interrupt.abort();
+    this.#options.heads?.stop();
     await this.#options.builder.stop();
     await this.#running?.catch(() => undefined);
     await this.#alone?.catch(() => undefined);
@@ -137,10 +147,11 @@ export class IndexRebuilder {
     this.#firstChangeAt = undefined;
     this.#interrupt = new AbortController();
     try {
-      const { info, index } = await this.#build(request);
+      const built = await this.#build(request);
+      const { info } = built;
       await this.#options.holder.end();
       this.#tell({ phase: 'load', done: 0, total: 1 });
-      this.#swap({ info, index });
+      this.#swap(built);
       publish('step', { name: 'rebuild.swapped' });
       this.#tell({ phase: 'load', done: 1, total: 1 });
       this.#failures = 0;
@@ -156,27 +167,32 @@ export class IndexRebuilder {
     }
   }
 
-  async #build({ by, why }: RebuildRequest): Promise<LoadedVersion> {
+  async #build({ by, why }: RebuildRequest): Promise<BuiltVersion> {
     const { builder, indexer, model, vectors, kind, check, holder } = this.#options;
     this.#tell({ phase: 'texts', done: 0, total: indexer.textCount });
     const settled = await indexer.settled();
     this.#tell({ phase: 'texts', done: indexer.textCount - indexer.missingVectors, total: indexer.textCount });
-    const { rows, catalogue, catalogueDigest, embedded: late } = await indexer.buildInput();
+    const { rows, catalogue, catalogueDigest, embedded: late, entries } = await indexer.buildInput();
+    const learnt = await this.#options.heads?.learn(entries, this.#interrupt.signal);
     const embedded = settled.embedded + late;
     const { modelId, fingerprint } = model;
     const reused = rows.ids.length - embedded;
     let candidate: LoadedVersion | undefined;
+    let usesHeads = true;
     const info = await builder.build(
       {
         rows,
         kind,
         catalogue,
+        heads: learnt?.encode(),
         about: { modelId, fingerprint, by, why, embedded, reused, removed: vectors.hiddenSize, catalogueDigest },
         signal: this.#interrupt.signal,
         approve: async (loaded) => {
           candidate = loaded;
           const onDone = (done: number, total: number): void => this.#tell({ phase: 'golden', done, total });
-          const { selfCheck, outcome } = await check.run(loaded, holder.current !== null, onDone);
+          const isHeld = holder.current !== null;
+          const { selfCheck, outcome, ...found } = await check.run({ version: loaded, heads: learnt, isHeld }, onDone);
+          usesHeads = found.usesHeads;
           publish('index.golden', { right: outcome.right, wrong: outcome.wrong.length });
           return selfCheck;
         },
@@ -184,13 +200,14 @@ export class IndexRebuilder {
       (progress) => this.#tell(progress),
     );
     if (candidate === undefined) throw new AgentReachError('AR_ERR_INTERNAL', { detail: 'No version was loaded.' });
-    return { info, index: candidate.index };
+    return { info, index: candidate.index, heads: learnt, usesHeads };
   }
 
   /** One synchronous step: no route sees the new version with the old texts, or the other way round. */
-  #swap(next: LoadedVersion): void {
+  #swap({ info, index, heads, usesHeads }: BuiltVersion): void {
     const { vectors, indexer } = this.#options;
-    vectors.swapBase(next);
+    vectors.swapBase({ info, index });
+    if (heads !== undefined) this.#options.heads?.use(heads, usesHeads);
     indexer.release();
     indexer.dropUnowned();
     indexer.noteSwap();
@@ -222,9 +239,10 @@ export class IndexRebuilder {
 
   /** A restart, or a change that was undone, leaves everything as the version has it. */
   #isUpToDate(): boolean {
-    const { indexer, vectors } = this.#options;
+    const { indexer, vectors, heads } = this.#options;
     indexer.dropUnowned();
     return (
+      (heads?.isUpToDate(indexer.liveEntries()) ?? true) &&
       vectors.deltaSize === 0 &&
       vectors.hiddenSize === 0 &&
       indexer.missingVectors === 0 &&

@@ -7,6 +7,8 @@ import type { IndexHold, IndexHolder } from './index-hold.ts';
 /** Which version a start found to serve, and what became of the others. */
 export interface IndexStart {
   readonly loaded: LoadedVersion | undefined;
+  /** What was learnt for it, as it lies beside it. */
+  readonly heads: Uint8Array | undefined;
   /** What a rollback before the start holds. */
   readonly held: { readonly hold: IndexHold; readonly meanings: readonly CapabilityMeaning[] } | undefined;
   readonly refused: readonly { readonly id: string; readonly problem: string }[];
@@ -32,7 +34,15 @@ export async function startIndex(
       const catalogue = await store.catalogueOf(hold.version);
       if (catalogue === undefined) throw missingCatalogue(hold.version);
       const held = { hold, meanings: await decodeCatalogue(catalogue) };
-      return { loaded, held, refused: [], note: `loaded ${hold.version}, held by a rollback`, firstWhy: 'start' };
+      const heads = await store.headsOf(hold.version);
+      return {
+        loaded,
+        heads,
+        held,
+        refused: [],
+        note: `loaded ${hold.version}, held by a rollback`,
+        firstWhy: 'start',
+      };
     } catch (error) {
       log('warn', 'the rollback is over: its version cannot be used', {
         version: hold.version,
@@ -50,6 +60,7 @@ export async function startIndex(
   const isOtherModel = loaded === undefined && (await isOfAnotherModel(store, expected));
   return {
     loaded,
+    heads: loaded === undefined ? undefined : await store.headsOf(loaded.info.id),
     held: undefined,
     refused: refused.map(({ id, reason }) => ({ id, problem: `${reason} A rebuild makes a usable one.` })),
     note: isOtherModel ? `${note}; the model changed` : note,

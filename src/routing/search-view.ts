@@ -4,6 +4,7 @@ import type { Neighbor, VectorIndex } from '../vector-index/index.ts';
 import { CapabilitySpace } from './capability-space.ts';
 import { type IndexedCapability, type IndexedText, isFoundAlike } from './indexed-capability.ts';
 import type { PhraseHead } from './relevance/phrase-head.ts';
+import type { HeadSource } from './relevance/phrase-heads.ts';
 
 export interface DenseHit {
   readonly entry: IndexedCapability;
@@ -40,25 +41,27 @@ export class SearchView implements Searchable {
   readonly #vectors: VectorIndex;
   readonly #createLexicalIndex: () => LexicalIndex;
   readonly #texts: Texts;
+  readonly #heads: HeadSource | undefined;
 
   constructor(
     vectors: VectorIndex,
     createLexicalIndex: () => LexicalIndex,
-    texts: Texts = { spaces: new Map(), owners: new Map() },
+    { texts = { spaces: new Map(), owners: new Map() }, heads }: { texts?: Texts; heads?: HeadSource | undefined } = {},
   ) {
     this.#vectors = vectors;
     this.#createLexicalIndex = createLexicalIndex;
     this.#texts = texts;
+    this.#heads = heads;
   }
 
   /** Another view of the same capabilities, now and later, over other vectors. */
-  over(vectors: VectorIndex): SearchView {
-    return new SearchView(vectors, this.#createLexicalIndex, this.#texts);
+  over(vectors: VectorIndex, heads?: HeadSource): SearchView {
+    return new SearchView(vectors, this.#createLexicalIndex, { texts: this.#texts, heads });
   }
 
   /** A view of other capabilities over other vectors, built between turns of the event loop. */
-  async of(entries: Iterable<IndexedCapability>, vectors: VectorIndex): Promise<SearchView> {
-    const view = new SearchView(vectors, this.#createLexicalIndex);
+  async of(entries: Iterable<IndexedCapability>, vectors: VectorIndex, heads?: HeadSource): Promise<SearchView> {
+    const view = new SearchView(vectors, this.#createLexicalIndex, { heads });
     let taken = 0;
     for (const entry of entries) {
       view.put(entry);
@@ -73,6 +76,11 @@ export class SearchView implements Searchable {
 
   space(namespace: string): CapabilitySpace | undefined {
     return this.#texts.spaces.get(namespace);
+  }
+
+  headFor(namespace: string): PhraseHead | undefined {
+    const space = this.space(namespace);
+    return space === undefined ? undefined : this.#heads?.headFor(namespace, space);
   }
 
   *entries(): Generator<IndexedCapability, undefined> {

@@ -24,6 +24,7 @@ export interface BuildJob {
   readonly dir: string;
   readonly rows: VectorRows;
   readonly catalogue: Uint8Array | undefined;
+  readonly heads: Uint8Array | undefined;
   readonly kind: IndexVersionInfo['kind'];
   readonly hnsw: Partial<HnswOptions>;
   /** One number in shared memory: not 0 once the build is to stop. A write that has begun is finished. */
@@ -147,7 +148,7 @@ async function run(job: BuildJob): Promise<StagedVersion> {
   progress('write', 0, 1);
   const builtAt = new Date(systemClock.wallNow()).toISOString();
   const info: VersionDraft['info'] = { ...job.about, ...checked, builtAt, buildMs: systemClock.now() - startedAt };
-  const draft: VersionDraft = { info, rows: job.rows, catalogue: job.catalogue };
+  const draft: VersionDraft = { info, rows: job.rows, catalogue: job.catalogue, heads: job.heads };
   const staged = await new VersionStore(job.dir).stage(graph === undefined ? draft : { ...draft, graph }, (name) =>
     step(job, name),
   );

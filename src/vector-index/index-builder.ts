@@ -14,6 +14,8 @@ export interface BuildRequest {
   readonly kind?: IndexVersionInfo['kind'];
   /** JSON that is kept with the version as it is; moved to the thread, so the caller loses it. */
   readonly catalogue?: Uint8Array<ArrayBuffer>;
+  /** Kept with the version as it is; copied. */
+  readonly heads?: Uint8Array | undefined;
   readonly about: BuildJob['about'];
   readonly signal?: AbortSignal;
   /**
@@ -130,8 +132,8 @@ export class IndexBuilder {
     const isShared = request.rows.vectors.buffer instanceof SharedArrayBuffer;
     const vectors = isShared ? request.rows.vectors : request.rows.vectors.slice();
     const rows: VectorRows = { dimensions, ids, vectors };
-    const { catalogue, about, kind = 'hnsw' } = request;
-    const job: BuildJob = { dir, rows, catalogue, kind, hnsw, stopFlag, notedSteps, about };
+    const { catalogue, heads, about, kind = 'hnsw' } = request;
+    const job: BuildJob = { dir, rows, catalogue, heads, kind, hnsw, stopFlag, notedSteps, about };
     const moved = [...(isShared ? [] : [vectors.buffer]), ...(catalogue === undefined ? [] : [catalogue.buffer])];
     return spawnWorker('./index-builder-worker', import.meta.url, {
       workerData: job,

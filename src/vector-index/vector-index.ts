@@ -68,4 +68,6 @@ export interface IndexSelfCheck {
   readonly reachableShare?: number;
   /** Golden lines that it answered right, of all, when it was checked. */
   readonly golden?: { readonly right: number; readonly lines: number };
+  /** Heads learnt for it that answer better than the nearest phrase; unused where the golden set was worse for them. */
+  readonly heads?: { readonly learnt: number; readonly used: boolean };
 }

@@ -12,12 +12,14 @@ import type { IndexVersionInfo } from './vector-index.ts';
  *             vectors.f32    rows, float32, little-endian
  *             vectors.hnsw   the graph over them (kind hnsw)
  *             catalogue.json what the texts behind the vectors said, and of whom; absent in old versions
+ *             heads.bin      what was learnt from their phrases; absent where that is nothing
  */
 export const SIDECAR_FILE = 'version.json';
 export const IDS_FILE = 'ids.json';
 export const ROWS_FILE = 'vectors.f32';
 export const GRAPH_FILE = 'vectors.hnsw';
 export const CATALOGUE_FILE = 'catalogue.json';
+export const HEADS_FILE = 'heads.bin';
 
 const FORMAT = 1;
 const PIECE_BYTES = 1 << 20;

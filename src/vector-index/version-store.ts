@@ -11,6 +11,7 @@ import {
   digestOf,
   type FileDigest,
   GRAPH_FILE,
+  HEADS_FILE,
   IDS_FILE,
   ROWS_FILE,
   readSidecar,
@@ -49,6 +50,8 @@ export interface VersionDraft {
   readonly graph?: HnswIndex;
   /** JSON of what the texts behind the vectors said; kept as it is, with its checksum. */
   readonly catalogue?: Uint8Array | undefined;
+  /** What was learnt from those texts; kept likewise. */
+  readonly heads?: Uint8Array | undefined;
 }
 
 /** A version that is whole on the disk but does not count yet. */
@@ -188,6 +191,12 @@ export class VersionStore {
     return CATALOGUE_FILE in files ? this.#read(id, files, CATALOGUE_FILE) : undefined;
   }
 
+  /** What was learnt for a version, as it was handed over; undefined where nothing was. */
+  async headsOf(id: string): Promise<Uint8Array | undefined> {
+    const { files } = await this.#trusted(id);
+    return HEADS_FILE in files ? this.#read(id, files, HEADS_FILE) : undefined;
+  }
+
   /** Ids of the vectors of a version. */
   async idsOf(id: string): Promise<string[]> {
     const { files } = await this.#trusted(id);
@@ -233,7 +242,7 @@ export class VersionStore {
     const ids = JSON.parse(Buffer.from(await this.#read(name, files, IDS_FILE)).toString('utf8')) as string[];
     const vectors = new Float32Array((await this.#read(name, files, ROWS_FILE)).buffer);
     const rows: VectorRows = { dimensions: info.dimensions, ids, vectors };
-    if (CATALOGUE_FILE in files) await this.#read(name, files, CATALOGUE_FILE);
+    for (const extra of [CATALOGUE_FILE, HEADS_FILE]) if (extra in files) await this.#read(name, files, extra);
     try {
       if (info.kind === 'flat') return FlatIndex.fromRows(rows);
       const path = join(folder, GRAPH_FILE);
@@ -292,6 +301,7 @@ async function writeContent(folder: string, draft: VersionDraft): Promise<Record
   if (draft.catalogue !== undefined) {
     files[CATALOGUE_FILE] = await writeDurably(join(folder, CATALOGUE_FILE), draft.catalogue);
   }
+  if (draft.heads !== undefined) files[HEADS_FILE] = await writeDurably(join(folder, HEADS_FILE), draft.heads);
   if (draft.graph !== undefined) {
     const path = join(folder, GRAPH_FILE);
     draft.graph.saveGraphTo(path);

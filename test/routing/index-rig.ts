@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readDefinitions, unionMeaning } from '../../src/capability/index.ts';
 import type { CapabilityObject } from '../../src/contract/index.ts';
 import { ManualClock } from '../../src/core/index.ts';
-import { HashEmbedder } from '../../src/embedding/index.ts';
+import { HashEmbedder, type ModelCalibration } from '../../src/embedding/index.ts';
 import { Bm25Index } from '../../src/lexical-index/index.ts';
 import {
   CandidateCheck,
@@ -13,12 +13,15 @@ import {
   DEFAULT_ROUTING,
   GoldenSet,
   goldenAnswerer,
+  HeadTrainer,
   IndexDesk,
   IndexHolder,
   IndexRebuilder,
+  PhraseHeads,
   startIndex,
   VectorPruner,
 } from '../../src/routing/index.ts';
+import type { PhraseHeadsOptions } from '../../src/routing/relevance/phrase-heads.ts';
 import { RuleService } from '../../src/rules/index.ts';
 import {
   KeyValueGoldenStore,
@@ -35,7 +38,15 @@ export function meaningsOf(capabilities: readonly CapabilityObject[], namespace 
 }
 
 /** `store` and `dir` of an earlier rig: the same service after a restart. */
-export async function indexRig(before: { store?: MemoryStore; dir?: string; fingerprint?: string } = {}) {
+export async function indexRig(
+  before: {
+    store?: MemoryStore;
+    dir?: string;
+    fingerprint?: string;
+    trainer?: PhraseHeadsOptions['trainer'];
+    calibration?: ModelCalibration;
+  } = {},
+) {
   const clock = new ManualClock();
   const embedder = new HashEmbedder();
   await embedder.start();
@@ -49,6 +60,10 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
   const started = await startIndex(versions, holder, { modelId, dimensions, fingerprint: model.fingerprint });
   const vectors = new LayeredIndex(dimensions, started.loaded);
   const vectorStore = new KeyValueVectorStore(store);
+  const heads = new PhraseHeads({
+    vectorOf: (hash) => vectors.vectorOf(hash),
+    trainer: before.trainer ?? new HeadTrainer(),
+  });
   const indexer = new CapabilityIndexer({
     clock,
     embedder,
@@ -56,12 +71,19 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
     vectors,
     createLexicalIndex: () => new Bm25Index(),
     nearDuplicateSimilarity: 0.93,
+    heads,
   });
   const rules = new RuleService({ clock, store: new KeyValueRuleStore(store) });
   await rules.load();
   const golden = new GoldenSet(new KeyValueGoldenStore(store));
   await golden.load();
-  const answerer = goldenAnswerer({ clock, embedder, calibration: CALIBRATION, rules, options: () => DEFAULT_ROUTING });
+  const answerer = goldenAnswerer({
+    clock,
+    embedder,
+    calibration: before.calibration ?? CALIBRATION,
+    rules,
+    options: () => DEFAULT_ROUTING,
+  });
   const check = new CandidateCheck({ indexer, vectors, golden, answerer });
   const pruner = new VectorPruner({ fingerprint: model.fingerprint, vectorStore, versions, indexer });
   const rebuilder = new IndexRebuilder({
@@ -71,6 +93,7 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
     indexer,
     vectors,
     holder,
+    heads,
     check,
     firstWhy: started.firstWhy,
     builder: new IndexBuilder({ dir }),
@@ -79,7 +102,20 @@ export async function indexRig(before: { store?: MemoryStore; dir?: string; fing
     maxWaitMs: 30_000,
     deltaShare: 0.1,
   });
-  const parts = { clock, model, dir, store: versions, vectors, indexer, rebuilder, holder, golden, answerer, started };
+  const parts = {
+    clock,
+    model,
+    dir,
+    store: versions,
+    vectors,
+    indexer,
+    rebuilder,
+    holder,
+    heads,
+    golden,
+    answerer,
+    started,
+  };
   const desk = new IndexDesk(parts);
   const rig = {
     ...parts,

@@ -7,11 +7,17 @@ import type { TrainedHead } from './phrase-head-worker.ts';
 export class HeadTrainer {
   readonly #workers = new Set<Worker>();
 
-  /** Error: AR_ERR_INTERNAL when the thread fails or is stopped. */
-  train(classes: readonly PhraseClass[]): Promise<TrainedHead> {
+  /** Errors: AR_ERR_INTERNAL when the thread fails or is stopped, AR_ERR_STOPPING when the signal stops it. */
+  train(classes: readonly PhraseClass[], signal?: AbortSignal): Promise<TrainedHead> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(new AgentReachError('AR_ERR_STOPPING'));
       const worker = spawnWorker('./phrase-head-worker', import.meta.url, { workerData: classes });
       this.#workers.add(worker);
+      const abort = (): void => {
+        reject(new AgentReachError('AR_ERR_STOPPING', { detail: 'The training of a phrase head was stopped.' }));
+        void worker.terminate();
+      };
+      signal?.addEventListener('abort', abort, { once: true });
       const fail = (cause: unknown): void => {
         reject(new AgentReachError('AR_ERR_INTERNAL', { detail: 'A phrase head could not be trained.', cause }));
       };
@@ -19,6 +25,7 @@ export class HeadTrainer {
       worker.once('error', fail);
       worker.once('exit', (code) => {
         this.#workers.delete(worker);
+        signal?.removeEventListener('abort', abort);
         // After a message this changes nothing: the promise is settled.
         fail(new Error(`the thread ended with code ${code}`));
       });

@@ -1,112 +1,199 @@
 /**
- * One phrase head a namespace, kept in step with its phrases: trained in the background once changes have been quiet
- * for `quietMs`, swapped in as a whole, used only where it wins its cross-validation. Until then, and when a training
- * fails, the head before answers; a capability that it did not learn is judged by other evidence.
+ * The heads that answer now, one a namespace. They are learnt when an index version is built, lie beside it, and come
+ * and go with it: a restart loads them, a rollback brings back those of then. Between two versions a capability whose
+ * phrases became others is judged by other evidence until the next one.
  */
-import { type Clock, type ContentHash, errorText, log } from '../../core/index.ts';
+import { type ContentHash, contentHash, errorText, log } from '../../core/index.ts';
+import type { IndexVersionInfo } from '../../vector-index/index.ts';
 import type { CapabilitySpace } from '../capability-space.ts';
 import type { IndexedCapability } from '../indexed-capability.ts';
 import { MIN_PHRASES, type PhraseClass, PhraseHead } from './phrase-head.ts';
+import { decodeHeads, encodeHeads, type LearntClass, type LearntHead } from './phrase-head-file.ts';
 import type { TrainedHead } from './phrase-head-worker.ts';
 
 /** Where a recall finds the head of a namespace. */
 export interface HeadSource {
-  headFor(namespace: string): PhraseHead | undefined;
-  stop(): void;
+  /** `space` holds what is searched, to see which capabilities are still what was learnt. */
+  headFor(namespace: string, space: CapabilitySpace): PhraseHead | undefined;
 }
 
 export interface PhraseHeadsOptions {
-  readonly clock: Clock;
-  readonly indexer: {
-    readonly revision: number;
-    space(namespace: string): CapabilitySpace | undefined;
-    vectorOf(hash: ContentHash): Float32Array | undefined;
-    /** Called when another head answers: what was recalled before is out of date. */
-    noteSwap(): void;
+  readonly vectorOf: (hash: ContentHash) => Float32Array | undefined;
+  readonly trainer: {
+    train(classes: readonly PhraseClass[], signal?: AbortSignal): Promise<TrainedHead>;
+    stop(): void;
   };
-  readonly trainer: { train(classes: readonly PhraseClass[]): Promise<TrainedHead>; stop(): void };
-  readonly quietMs?: number;
 }
 
-interface Kept {
-  head: PhraseHead | undefined;
-  /** Digest of the phrases that were last trained on, or are being. */
-  phrases: string;
-  revision: number;
-  cancel: (() => void) | undefined;
+/** What was learnt for one version. Immutable. */
+export class HeadSet implements HeadSource {
+  readonly learnt: readonly LearntHead[];
+  readonly #heads: ReadonlyMap<string, { readonly head: PhraseHead; readonly classes: LearntHead['classes'] }>;
+  readonly #current = new WeakMap<CapabilitySpace, PhraseHead>();
+
+  constructor(learnt: readonly LearntHead[]) {
+    this.learnt = learnt;
+    this.#heads = new Map(
+      learnt.flatMap(({ namespace, weights, classes }) =>
+        weights === undefined ? [] : [[namespace, { head: new PhraseHead(weights), classes }]],
+      ),
+    );
+  }
+
+  static decode(bytes: Uint8Array): HeadSet {
+    return new HeadSet(decodeHeads(bytes));
+  }
+
+  encode(): Uint8Array<ArrayBuffer> {
+    return encodeHeads(this.learnt);
+  }
+
+  /** Heads that are used. */
+  get size(): number {
+    return this.#heads.size;
+  }
+
+  headFor(namespace: string, space: CapabilitySpace): PhraseHead | undefined {
+    const found = this.#heads.get(namespace);
+    if (found === undefined) return undefined;
+    let current = this.#current.get(space);
+    if (current === undefined) {
+      current = new CurrentHead(found.head, found.classes, space);
+      this.#current.set(space, current);
+    }
+    return current;
+  }
 }
 
-const QUIET_MS = 2_000;
+/** Of what it learnt a capability must still hold half to be judged by it. */
+const KEPT_SHARE = 0.5;
+
+/** A head that says nothing of capabilities that became others since. Looks once at each state of a capability. */
+class CurrentHead extends PhraseHead {
+  readonly #space: CapabilitySpace;
+  readonly #phrasesOf: ReadonlyMap<string, readonly string[]>;
+  readonly #seen = new Map<string, { readonly entry: IndexedCapability; readonly isKept: boolean }>();
+
+  constructor(head: PhraseHead, classes: readonly LearntClass[], space: CapabilitySpace) {
+    super(head);
+    this.#space = space;
+    this.#phrasesOf = new Map(classes.map(({ name, phrases }) => [name, phrases]));
+  }
+
+  override logit(name: string, query: Float32Array): number | undefined {
+    return this.#isKept(name) ? super.logit(name, query) : undefined;
+  }
+
+  #isKept(name: string): boolean {
+    const entry = this.#space.get(name);
+    if (entry === undefined) return false;
+    const seen = this.#seen.get(name);
+    if (seen?.entry === entry) return seen.isKept;
+    const learnt = this.#phrasesOf.get(name) ?? [];
+    const now = new Set<string>(phraseHashes(entry));
+    const isKept = learnt.filter((hash) => now.has(hash)).length >= KEPT_SHARE * learnt.length;
+    this.#seen.set(name, { entry, isKept });
+    return isKept;
+  }
+}
 
 export class PhraseHeads implements HeadSource {
   readonly #options: PhraseHeadsOptions;
-  readonly #kept = new Map<string, Kept>();
-  #isStopped = false;
+  #learnt = new HeadSet([]);
+  #isUsed = false;
 
   constructor(options: PhraseHeadsOptions) {
     this.#options = options;
   }
 
-  headFor(namespace: string): PhraseHead | undefined {
-    let kept = this.#kept.get(namespace);
-    if (kept === undefined) {
-      kept = { head: undefined, phrases: '', revision: -1, cancel: undefined };
-      this.#kept.set(namespace, kept);
+  headFor(namespace: string, space: CapabilitySpace): PhraseHead | undefined {
+    return this.#isUsed ? this.#learnt.headFor(namespace, space) : undefined;
+  }
+
+  /** From now on; whoever caches recalls must be told. Not used: kept, so that it need not be learnt again. */
+  use(heads: HeadSet, isUsed: boolean): void {
+    this.#learnt = heads;
+    this.#isUsed = isUsed;
+  }
+
+  /** What lies beside a version that is put to work; `bytes` undefined: nothing was learnt for it. */
+  load(bytes: Uint8Array | undefined, { selfCheck }: IndexVersionInfo): void {
+    this.use(bytes === undefined ? new HeadSet([]) : HeadSet.decode(bytes), selfCheck?.heads?.used ?? true);
+  }
+
+  /** Whether learning from these would give what is known already. */
+  isUpToDate(entries: readonly IndexedCapability[]): boolean {
+    const known = new Map(this.#learnt.learnt.map(({ namespace, digest }) => [namespace, digest]));
+    const wanted = [...learnableOf(entries)];
+    return wanted.length === known.size && wanted.every(([namespace, of]) => known.get(namespace) === digestOf(of));
+  }
+
+  /**
+   * What these capabilities teach. What the serving heads learnt from the same phrases is taken over; where learning
+   * fails, what serves goes on. Error: AR_ERR_STOPPING when the signal ends it.
+   */
+  async learn(entries: readonly IndexedCapability[], signal?: AbortSignal): Promise<HeadSet> {
+    const learnt: LearntHead[] = [];
+    for (const [namespace, learnable] of learnableOf(entries)) {
+      const before = this.#learnt.learnt.find((one) => one.namespace === namespace);
+      const digest = digestOf(learnable);
+      const head = before?.digest === digest ? before : await this.#train(namespace, digest, learnable, signal);
+      const kept = head ?? before;
+      if (kept !== undefined) learnt.push(kept);
     }
-    if (kept.revision !== this.#options.indexer.revision) this.#schedule(namespace, kept);
-    return kept.head;
+    return new HeadSet(learnt);
   }
 
   stop(): void {
-    this.#isStopped = true;
-    for (const { cancel } of this.#kept.values()) cancel?.();
     this.#options.trainer.stop();
   }
 
-  #schedule(namespace: string, kept: Kept): void {
-    if (this.#isStopped) return;
-    kept.revision = this.#options.indexer.revision;
-    kept.cancel?.();
-    kept.cancel = this.#options.clock.schedule(this.#options.quietMs ?? QUIET_MS, () => {
-      void this.#train(namespace, kept);
-    });
-  }
-
-  async #train(namespace: string, kept: Kept): Promise<void> {
-    const { indexer, trainer } = this.#options;
-    const learnable = this.#learnable(namespace);
-    const phrases = learnable.map(({ entry }) => entry.texts.map(({ kind, hash }) => kind + hash).join()).join('\n');
-    if (phrases === kept.phrases) return;
-    kept.phrases = phrases;
+  async #train(
+    namespace: string,
+    digest: string,
+    learnable: readonly IndexedCapability[],
+    signal: AbortSignal | undefined,
+  ): Promise<LearntHead | undefined> {
     try {
-      const trained = learnable.length < 2 ? undefined : await trainer.train(learnable.map(({ known }) => known));
-      // Phrases may have changed meanwhile; the training that this started swaps its own head in.
-      if (this.#isStopped || kept.phrases !== phrases) return;
-      kept.head = trained?.weights === undefined ? undefined : new PhraseHead(trained.weights);
-      indexer.noteSwap();
-      // The swap is no change of phrases.
-      kept.revision = indexer.revision;
-      if (trained !== undefined) {
-        const { head, nearest } = trained.score;
-        log('info', 'a phrase head was trained', { namespace, used: kept.head !== undefined, head, nearest });
-      }
+      const { score, weights } = await this.#options.trainer.train(
+        learnable.map((entry) => this.#classOf(entry)),
+        signal,
+      );
+      const { head, nearest } = score;
+      log('info', 'a phrase head was trained', { namespace, used: weights !== undefined, head, nearest });
+      const classes = learnable.map((entry) => ({ name: entry.name, phrases: phraseHashes(entry) }));
+      return { namespace, digest, classes, score, weights };
     } catch (error) {
-      if (!this.#isStopped) log('warn', 'a phrase head could not be trained', { namespace, reason: errorText(error) });
+      if (signal?.aborted === true) throw error;
+      log('warn', 'a phrase head could not be trained', { namespace, reason: errorText(error) });
+      return undefined;
     }
   }
 
-  #learnable(namespace: string): { readonly entry: IndexedCapability; readonly known: PhraseClass }[] {
-    const entries = [...(this.#options.indexer.space(namespace)?.entries() ?? [])];
-    return entries
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .flatMap((entry) => {
-        const of = (...kinds: readonly string[]): Float32Array[] =>
-          entry.texts
-            .filter(({ kind }) => kinds.includes(kind))
-            .flatMap(({ hash }) => this.#options.indexer.vectorOf(hash) ?? []);
-        const phrases = of('example', 'alias');
-        const known = { name: entry.name, phrases, anchors: of('name', 'description') };
-        return phrases.length < MIN_PHRASES ? [] : [{ entry, known }];
-      });
+  #classOf(entry: IndexedCapability): PhraseClass {
+    const of = (...kinds: readonly string[]): Float32Array[] =>
+      entry.texts.filter(({ kind }) => kinds.includes(kind)).flatMap(({ hash }) => this.#options.vectorOf(hash) ?? []);
+    return { name: entry.name, phrases: of('example', 'alias'), anchors: of('name', 'description') };
   }
+}
+
+function phraseHashes({ texts }: IndexedCapability): ContentHash[] {
+  return texts.flatMap(({ kind, hash }) => (kind === 'example' || kind === 'alias' ? [hash] : []));
+}
+
+/** By namespace, where at least two capabilities have phrases enough; in an order of their own. */
+function learnableOf(entries: readonly IndexedCapability[]): Map<string, IndexedCapability[]> {
+  const byNamespace = new Map<string, IndexedCapability[]>();
+  for (const entry of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (phraseHashes(entry).length < MIN_PHRASES) continue;
+    byNamespace.set(entry.namespace, [...(byNamespace.get(entry.namespace) ?? []), entry]);
+  }
+  for (const [namespace, learnable] of byNamespace) if (learnable.length < 2) byNamespace.delete(namespace);
+  return byNamespace;
+}
+
+function digestOf(learnable: readonly IndexedCapability[]): string {
+  return contentHash(
+    learnable.map(({ name, texts }) => [name, ...texts.map(({ kind, hash }) => kind + hash)].join()).join('\n'),
+  );
 }

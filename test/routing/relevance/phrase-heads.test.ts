@@ -1,108 +1,173 @@
-import { describe, expect, it } from 'vitest';
-import type { CapabilityMeaning } from '../../../src/capability/index.ts';
-import { type CapabilityName, ManualClock } from '../../../src/core/index.ts';
-import { HashEmbedder } from '../../../src/embedding/index.ts';
-import { Bm25Index } from '../../../src/lexical-index/index.ts';
-import { CapabilityIndexer, HeadTrainer, PhraseHeads } from '../../../src/routing/index.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ModelCalibration, RegimeWeights } from '../../../src/embedding/index.ts';
+import { HeadTrainer } from '../../../src/routing/index.ts';
 import { crossValidate, type PhraseClass, trainPhraseHead } from '../../../src/routing/relevance/phrase-head.ts';
-import { KeyValueVectorStore, MemoryStore } from '../../../src/storage/index.ts';
-import { LayeredIndex } from '../../../src/vector-index/index.ts';
+import { decodeHeads, encodeHeads } from '../../../src/routing/relevance/phrase-head-file.ts';
+import { type IndexRig, indexRig } from '../index-rig.ts';
+import { CALIBRATION } from '../router-rig.ts';
 
-function meaning(name: string, examples: readonly string[]): CapabilityMeaning {
-  const empty = { namespace: 'default', descriptions: [], aliases: [], sensitive: false };
-  return { ...empty, name: name as CapabilityName, examples: [...examples].sort() };
-}
+const RAIN = {
+  name: 'weather.query.rain',
+  examples: ['will it rain', 'is rain coming', 'rain today', 'how much rain'],
+};
+const MAIL = {
+  name: 'mail.send.message',
+  examples: ['mail my boss', 'send mail to anna', 'write mail', 'mail a file'],
+};
+const NEWS = { name: 'news.read.today', examples: ['read news', 'news of today', 'any news', 'tell me the news'] };
 
-const RAIN = ['will it rain today', 'is rain coming', 'rain tomorrow or not', 'how much rain'];
-const MAIL = ['mail my boss', 'send mail to anna', 'write a mail', 'mail the report'];
-
-/** Trains in this thread and always wins, so that a test waits for nothing but promises. */
+/** Trains in this thread and always wins; `twist` makes the head prefer the wrong class. */
 class TrainerHere {
   readonly asked: (readonly PhraseClass[])[] = [];
-  isStopped = false;
+  twist = false;
 
   async train(classes: readonly PhraseClass[]) {
     this.asked.push(classes);
-    return { score: { head: 1, nearest: 0, phrases: 8 }, weights: trainPhraseHead(classes) };
+    const weights = trainPhraseHead(classes);
+    if (weights !== undefined && this.twist)
+      for (const [at, one] of weights.weights.entries()) weights.weights[at] = -one;
+    return { score: { head: 1, nearest: 0, phrases: 8 }, weights };
   }
 
-  stop(): void {
-    this.isStopped = true;
-  }
+  stop(): void {}
 }
 
-async function rig() {
-  const clock = new ManualClock();
-  const embedder = new HashEmbedder();
-  await embedder.start();
-  const indexer = new CapabilityIndexer({
-    clock,
-    embedder,
-    vectorStore: new KeyValueVectorStore(new MemoryStore()),
-    vectors: new LayeredIndex(embedder.info.dimensions),
-    createLexicalIndex: () => new Bm25Index(),
-    nearDuplicateSimilarity: 0.93,
-  });
-  await indexer.start();
+/** The head decides, and likeness between those that it holds for equal: a test sees which head answers. */
+const BY_HEAD: ModelCalibration = (() => {
+  const plain: RegimeWeights = { ranking: { best: 10 }, trust: { best: 10, constant: -2 } };
+  const head: RegimeWeights = { ranking: { head: 10, best: 5 }, trust: { constant: 2 } };
+  return {
+    ...CALIBRATION,
+    fitted: { fingerprint: 'test', regimes: { names: plain, texts: plain, phrases: plain, head } },
+  };
+})();
+
+async function rig(before: Partial<Parameters<typeof indexRig>[0]> = {}) {
   const trainer = new TrainerHere();
-  const heads = new PhraseHeads({ clock, indexer, trainer });
-  indexer.useHeads(heads);
-  const say = async (...meanings: CapabilityMeaning[]): Promise<void> => {
-    await indexer.prepare(meanings);
-    indexer.apply(meanings);
-  };
-  const quiet = async (): Promise<void> => {
-    clock.advance(2_000);
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  };
-  const [query = new Float32Array()] = await embedder.embed(['will rain fall'], { kind: 'query' });
-  return { clock, indexer, trainer, heads, say, quiet, query };
+  const one = await indexRig({ trainer, calibration: BY_HEAD, ...before });
+  onTestFinished(one.clean);
+  return { ...one, trainer };
 }
 
-describe('PhraseHeads', () => {
-  it('learns once changes are quiet, and makes old recalls out of date', async () => {
-    const { indexer, say, quiet, query } = await rig();
-    await say(meaning('weather.query.rain', RAIN), meaning('mail.send.message', MAIL));
-    expect(indexer.headFor('default')).toBeUndefined();
-    const before = indexer.revision;
-    await quiet();
-    const head = indexer.headFor('default');
-    expect(head?.logit('weather.query.rain', query)).toBeGreaterThan(head?.logit('mail.send.message', query) ?? 99);
-    expect(indexer.revision).toBeGreaterThan(before);
+const logits = async ({ indexer, embedder }: IndexRig, name: string): Promise<(number | null)[] | undefined> => {
+  const queries = await embedder.embed(['will rain fall', 'mail it', 'what news'], { kind: 'query' });
+  const head = indexer.headFor('default');
+  return head === undefined ? undefined : queries.map((query) => head.logit(name, query) ?? null);
+};
+
+describe('heads of index versions', () => {
+  it('are learnt with a version, once for the same phrases, and make old recalls out of date', async () => {
+    const one = await rig();
+    await one.register([RAIN, MAIL]);
+    expect(one.indexer.headFor('default')).toBeUndefined();
+    const before = one.indexer.revision;
+    const version = await one.rebuild();
+    expect(version.selfCheck?.heads).toEqual({ learnt: 1, used: true });
+    expect(one.indexer.revision).toBeGreaterThan(before);
+    const rain = (await logits(one, RAIN.name))?.[0] ?? 0;
+    expect(rain).toBeGreaterThan((await logits(one, MAIL.name))?.[0] ?? 99);
+    await one.register([{ name: 'light.turn.on' }]);
+    await one.rebuild();
+    expect(one.trainer.asked).toHaveLength(1);
+    expect((await logits(one, RAIN.name))?.[0]).toBe(rain);
   });
 
-  it('leaves out capabilities with fewer than four phrases, and learns nothing from one', async () => {
-    const { indexer, trainer, say, quiet } = await rig();
-    await say(meaning('weather.query.rain', RAIN), meaning('mail.send.message', MAIL.slice(1)));
-    indexer.headFor('default');
-    await quiet();
-    expect(trainer.asked).toEqual([]);
-    expect(indexer.headFor('default')).toBeUndefined();
+  it('need two capabilities with four phrases each', async () => {
+    const one = await rig();
+    await one.register([RAIN, { ...MAIL, examples: MAIL.examples.slice(1) }]);
+    const version = await one.rebuild();
+    expect(one.trainer.asked).toEqual([]);
+    expect(version.selfCheck?.heads).toBeUndefined();
+    expect(one.indexer.headFor('default')).toBeUndefined();
   });
 
-  it('does not learn the same phrases twice', async () => {
-    const { indexer, trainer, say, quiet } = await rig();
-    await say(meaning('weather.query.rain', RAIN), meaning('mail.send.message', MAIL));
-    indexer.headFor('default');
-    await quiet();
-    await say(meaning('news.read.today', []));
-    indexer.headFor('default');
-    await quiet();
-    expect(trainer.asked).toHaveLength(1);
+  it('answer the same bits after a restart, learnt from nothing', async () => {
+    const first = await rig();
+    await first.register([RAIN, MAIL]);
+    await first.rebuild();
+    const before = [await logits(first, RAIN.name), await logits(first, MAIL.name)];
+    const second = await rig({ store: first.kept, dir: first.dir });
+    await second.register([RAIN, MAIL]);
+    expect(before[0]).toBeDefined();
+    expect([await logits(second, RAIN.name), await logits(second, MAIL.name)]).toEqual(before);
+    expect(second.trainer.asked).toEqual([]);
   });
 
-  it('drops the head with the phrases that it was learnt from, and stops with the indexer', async () => {
-    const { indexer, trainer, say, quiet } = await rig();
-    await say(meaning('weather.query.rain', RAIN), meaning('mail.send.message', MAIL));
-    indexer.headFor('default');
-    await quiet();
-    expect(indexer.headFor('default')).toBeDefined();
-    indexer.remove('default', 'mail.send.message');
-    indexer.headFor('default');
-    await quiet();
-    expect(indexer.headFor('default')).toBeUndefined();
-    indexer.stop();
-    expect(trainer.isStopped).toBe(true);
+  it('go back with a rollback, and forward with the next version', async () => {
+    const one = await rig();
+    await one.register([RAIN, MAIL]);
+    const { id } = await one.rebuild();
+    const old = await logits(one, RAIN.name);
+    await one.register([NEWS]);
+    await one.rebuild();
+    const next = await logits(one, RAIN.name);
+    expect(next).not.toEqual(old);
+    expect(await logits(one, NEWS.name)).not.toContain(null);
+    await one.desk.rollback({ version: id, by: 'test' });
+    expect(await logits(one, RAIN.name)).toEqual(old);
+    expect(await logits(one, NEWS.name)).toEqual([null, null, null]);
+    const restarted = await rig({ store: one.kept, dir: one.dir });
+    await restarted.register([RAIN, MAIL, NEWS]);
+    expect(await logits(restarted, RAIN.name)).toEqual(old);
+  });
+
+  it('say nothing of a capability whose phrases became others, until the next version', async () => {
+    const one = await rig();
+    await one.register([RAIN, MAIL]);
+    await one.rebuild();
+    const before = await logits(one, RAIN.name);
+    await one.register([{ ...RAIN, examples: [...RAIN.examples, 'drizzle ahead'] }]);
+    expect(await logits(one, RAIN.name)).toEqual(before);
+    await one.register([{ ...RAIN, examples: ['sunny', 'hot sun', 'sunshine today', 'how much sun'] }]);
+    expect(await logits(one, RAIN.name)).toContain(null);
+    expect(await logits(one, MAIL.name)).not.toContain(null);
+    await one.rebuild();
+    expect(await logits(one, RAIN.name)).not.toContain(null);
+  });
+
+  it('are not used where golden lines would get worse by them, also after a restart', async () => {
+    const one = await rig();
+    await one.register([RAIN, MAIL]);
+    await one.golden.put([{ text: 'will it rain', capability: RAIN.name }]);
+    expect((await one.rebuild()).selfCheck?.heads).toEqual({ learnt: 1, used: true });
+    one.trainer.twist = true;
+    await one.register([NEWS]);
+    const version = await one.rebuild();
+    expect(version.selfCheck).toMatchObject({ heads: { learnt: 1, used: false }, golden: { right: 1, lines: 1 } });
+    expect(one.indexer.headFor('default')).toBeUndefined();
+    expect(await one.answer('will it rain')).toBe(RAIN.name);
+    const restarted = await rig({ store: one.kept, dir: one.dir });
+    await restarted.register([RAIN, MAIL, NEWS]);
+    expect(restarted.indexer.headFor('default')).toBeUndefined();
+  });
+
+  it('refuse a version whose head was changed on the disk', async () => {
+    const { writeFile, readFile } = await import('node:fs/promises');
+    const one = await rig();
+    await one.register([RAIN, MAIL]);
+    const { id } = await one.rebuild();
+    const path = `${one.dir}/versions/${id}/heads.bin`;
+    const bytes = await readFile(path);
+    bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
+    await writeFile(path, bytes);
+    const restarted = await rig({ store: one.kept, dir: one.dir });
+    expect(restarted.started.refused).toMatchObject([{ id, problem: expect.stringContaining('heads.bin') }]);
+  });
+});
+
+describe('the file of heads', () => {
+  it('gives back what was written, bit by bit', () => {
+    const axis = (at: number): Float32Array =>
+      Float32Array.from({ length: 4 }, (_, i) => (i === at ? 1 : 0.1 / (i + 1)));
+    const classes = ['a.b.c', '天气'].map((name, at) => ({ name, phrases: Array(4).fill(axis(at)), anchors: [] }));
+    const head = { namespace: '空间', digest: 'd', score: { head: 1, nearest: 0.5, phrases: 8 } };
+    const named = classes.map(({ name }) => ({ name, phrases: ['h'] }));
+    const learnt = [
+      { ...head, classes: named, weights: trainPhraseHead(classes) },
+      { ...head, namespace: 'default', classes: [] },
+    ];
+    expect(decodeHeads(encodeHeads(learnt))).toEqual(learnt);
+    expect(decodeHeads(encodeHeads([]))).toEqual([]);
   });
 });
 
@@ -116,10 +181,14 @@ describe('HeadTrainer', () => {
     expect(weights).toBeUndefined();
   });
 
-  it('rejects what a stop cut short', async () => {
+  it('rejects what a stop or its signal cut short', async () => {
     const trainer = new HeadTrainer();
     const training = trainer.train([]);
     trainer.stop();
     await expect(training).rejects.toMatchObject({ code: 'AR_ERR_INTERNAL' });
+    const interrupt = new AbortController();
+    const interrupted = trainer.train([], interrupt.signal);
+    interrupt.abort();
+    await expect(interrupted).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
   });
 });
