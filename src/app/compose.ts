@@ -2,6 +2,7 @@
  * The only place that constructs. Reads top to bottom as the service is wired: store, model, index, registry, rules,
  * routing. Starting and stopping, and their order, are in lifecycle.ts.
  */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { CapabilityDictionary } from '../capability/index.ts';
 import { type Clock, log, systemClock } from '../core/index.ts';
@@ -12,7 +13,7 @@ import {
   modelById,
   TransformersEmbedder,
 } from '../embedding/index.ts';
-import { EventBus } from '../events/index.ts';
+import { EventBus, EventLog } from '../events/index.ts';
 import { Bm25Index } from '../lexical-index/index.ts';
 import { AgentRegistry, defaultProbeNetworks, FeedbackBook } from '../registry/index.ts';
 import {
@@ -49,6 +50,8 @@ import {
 import { IndexBuilder, LayeredIndex, VersionStore } from '../vector-index/index.ts';
 import type { Config } from './config.ts';
 import { routingOptionsOf } from './config-routing.ts';
+import { dataDirId } from './data-dir-id.ts';
+import { OtherInstances } from './other-instances.ts';
 import { strategyFileAt } from './strategies-file.ts';
 
 const MODEL_STOP_MS = 1_000;
@@ -82,6 +85,10 @@ export interface Parts {
   readonly feedback: FeedbackBook;
   readonly strategies: StrategyBook;
   readonly router: Router;
+  readonly bus: EventBus;
+  readonly events: EventLog;
+  /** null where this instance has the store to itself. */
+  readonly others: OtherInstances | null;
 }
 
 /** Opens the store and wires everything; nothing runs yet. Errors: those of the store and the version folder. */
@@ -118,11 +125,14 @@ async function wire(
   const versionStore = new VersionStore(versionsDir, { keep: config.index.keepVersions });
   await versionStore.open();
   const expected = { modelId, fingerprint, dimensions, kind: config.index.kind };
-  const holder = new IndexHolder(new KeyValueIndexHoldStore(store));
+  // Each instance has its own versions; what holds one of them is its own too.
+  const owner = store instanceof RedisStore ? dataDirId(config.data.dir) : undefined;
+  const holder = new IndexHolder(new KeyValueIndexHoldStore(store, owner));
   const indexStart = await startIndex(versionStore, holder, expected);
   const vectors = new LayeredIndex(dimensions, indexStart.loaded);
 
   const vectorStore = new KeyValueVectorStore(store);
+  const heads = new PhraseHeads({ vectorOf: (hash) => vectors.vectorOf(hash), trainer: new HeadTrainer() });
   const indexer = new CapabilityIndexer({
     clock,
     embedder,
@@ -130,15 +140,24 @@ async function wire(
     vectors,
     createLexicalIndex: () => new Bm25Index(),
     nearDuplicateSimilarity: config.index.nearDuplicateSimilarity,
+    heads,
   });
   const dictionary = new CapabilityDictionary(config.dictionary.mode);
+  const bus = new EventBus();
+  const { missedBeats } = config.registry;
+  const others = store instanceof RedisStore ? new OtherInstances({ store, missedBeats }) : null;
+  const events =
+    store instanceof RedisStore
+      ? new EventLog({ id: store.log.id.slice(0, 8), from: store.log.position })
+      : new EventLog({ id: randomBytes(4).toString('hex') });
   const registry = new AgentRegistry({
     clock,
     random,
     store: new KeyValueAgentStore(store),
     dictionary,
     index: indexer,
-    bus: new EventBus(),
+    bus,
+    ...(others === null ? {} : { beats: others.beats }),
     options: {
       ...config.registry,
       probeNetworks: config.registry.probeNetworks ?? defaultProbeNetworks(config.http.host),
@@ -168,7 +187,6 @@ async function wire(
   });
   const { calibration, problem } = await loadCalibration(model, config.model.path ?? undefined);
   if (problem !== null) log('warn', 'relevance is calibrated plainly', { model: model.id, reason: problem });
-  indexer.useHeads(new PhraseHeads({ clock, indexer, trainer: new HeadTrainer() }));
   const options = () => strategies.current;
   const golden = new GoldenSet(new KeyValueGoldenStore(store));
   await golden.load();
@@ -180,6 +198,7 @@ async function wire(
     vectors,
     indexer,
     holder,
+    heads,
     golden,
     started: indexStart,
   });
@@ -192,6 +211,7 @@ async function wire(
     view: registry.view,
     rules,
     audit,
+    ...(others === null ? {} : { staleMs: () => others.staleMs }),
     indexVersion: () => vectors.versionId,
     options,
     cache: { ttlMs: config.routing.cacheTtlMs, maxEntries: config.routing.cacheEntries },
@@ -214,6 +234,9 @@ async function wire(
     feedback,
     strategies,
     router,
+    bus,
+    events,
+    others,
   };
 }
 
@@ -225,6 +248,7 @@ interface IndexParts {
   readonly vectors: LayeredIndex;
   readonly indexer: CapabilityIndexer;
   readonly holder: IndexHolder;
+  readonly heads: PhraseHeads;
   readonly golden: GoldenSet;
   readonly started: IndexStart;
 }

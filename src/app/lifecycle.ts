@@ -85,25 +85,29 @@ async function loadStrategies(
 }
 
 /** From the store into memory; vectors come from the index version on disk, else from the store, else are embedded. */
-async function loadState(
-  { registry, rules, audit, feedback, indexer }: Parts,
-  stops: (() => void | Promise<void>)[],
-): Promise<void> {
+async function loadState(parts: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
+  const { registry, rules, audit, feedback, indexer, bus, events, others } = parts;
   stops.push(() => registry.stop());
   stops.push(() => feedback.stop());
   stops.push(() => audit.stop());
+  // Alone, the registry tells its own events; among others, the log that all share does.
+  if (others === null) bus.subscribe((event) => events.append(event));
+  else registry.setSweeping(false);
   await rules.load();
   await audit.start();
   await registry.load();
   await feedback.load();
   await indexer.start();
+  if (others === null) return;
+  stops.push(() => others.stop());
+  await others.start(parts);
 }
 
 async function listen(
   parts: Parts,
   stops: (() => void | Promise<void>)[],
 ): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
-  const { config, clock, registry, rules, audit, feedback, strategies, router, index, golden } = parts;
+  const { config, clock, registry, rules, audit, feedback, strategies, router, index, golden, events, others } = parts;
   const phase = { ready: false };
   const drift = new DriftWatch(clock);
   stops.push(() => drift.stop());
@@ -116,6 +120,7 @@ async function listen(
       audit,
       feedback,
       strategies,
+      events: { log: events, epoch: () => registry.view.epoch, staleMs: () => others?.staleMs ?? null },
       routing: router,
       index,
       golden,
@@ -132,6 +137,8 @@ async function listen(
   );
   const server = await startHttpServer(app, { host: config.http.host, port: config.http.port });
   stops.push(() => stopServer(parts, server));
+  // Else the stop would wait for readers that never leave by themselves.
+  stops.push(() => events.close());
   return { server, phase };
 }
 

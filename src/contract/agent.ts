@@ -9,6 +9,7 @@ import {
   metadataField,
   namespaceField,
   pageLimitField,
+  queryCount,
   tagsField,
   text,
   zoneField,
@@ -232,6 +233,9 @@ export const listAgentsQuerySchema = z.strictObject({
   state: agentStateSchema.optional(),
   limit: pageLimitField,
   cursor: cursorField.optional(),
+  /** Answers only once `registryEpoch` is another one than this, or the wait is over. */
+  waitIndex: queryCount(0, 999_999_999).optional(),
+  waitMs: queryCount(0, 60_000).optional(),
 });
 export type ListAgentsQuery = z.infer<typeof listAgentsQuerySchema>;
 

@@ -88,6 +88,18 @@ export {
   reliabilityBinSchema,
 } from './evaluation.ts';
 export {
+  type EventType,
+  eventTypeSchema,
+  type FeedEvent,
+  type FeedGap,
+  type FeedReady,
+  type FollowEventsQuery,
+  feedEventSchema,
+  feedGapSchema,
+  feedReadySchema,
+  followEventsQuerySchema,
+} from './event.ts';
+export {
   type Feedback,
   type FeedbackPage,
   type FeedbackQuery,
@@ -169,12 +181,12 @@ export {
   type MatchedBy,
   matchedBySchema,
   type RouteBatchReply,
+  type RoutedIntent,
   type RouteReply,
   type RouteRequest,
   reasonSchema,
   routeBatchReplySchema,
   routeBatchRequestSchema,
-  type RoutedIntent,
   routedAgentSchema,
   routedIntentSchema,
   routeReplySchema,

@@ -46,6 +46,9 @@ export const livenessSchema = z
     status: z.literal('ok'),
     version: z.string(),
     uptimeMs: z.number(),
+    /** The store that instances share is not heard: the service goes on with what it knew `staleMs` ago. */
+    stale: z.literal(true).optional(),
+    staleMs: z.int().optional(),
     registry: registryFlagsSchema.optional(),
   })
   .meta({ id: 'Liveness' });

@@ -202,6 +202,11 @@ export const routeReplySchema = z
       .optional()
       .meta({ description: 'Fewer than half of the agents of this capability are well: doubted ones take work too.' }),
     registry: registryFlagsSchema.optional(),
+    stale: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'The store that instances share is not heard: decided on what was known `staleMs` ago.' }),
+    staleMs: z.int().optional(),
     indexVersion: z.string(),
     strategiesVersion: z.string(),
     registryEpoch: z.int(),

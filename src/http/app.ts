@@ -18,6 +18,7 @@ import { agentEndpoints } from './routes/agents.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { capabilityEndpoints } from './routes/capabilities.ts';
 import { docsEndpoints } from './routes/docs.ts';
+import { eventEndpoints } from './routes/events.ts';
 import { feedbackEndpoints } from './routes/feedback.ts';
 import { goldenEndpoints } from './routes/golden.ts';
 import { indexEndpoints } from './routes/index-versions.ts';
@@ -63,7 +64,8 @@ export function createHttpApp(services: HttpServices, options: HttpOptions): Htt
   const recent = new RecentIntents(clock);
   const endpoints: readonly Endpoint[] = [
     ...routingEndpoints(services.routing, recent),
-    ...agentEndpoints(services.registry),
+    ...agentEndpoints(services.registry, services.events, clock),
+    ...eventEndpoints(services.events, clock),
     ...agentHealthEndpoints(services.registry),
     ...capabilityEndpoints(services.registry),
     ...ruleEndpoints(services.rules),

@@ -40,6 +40,7 @@ export function eventStream(
 }
 
 /** JSON holds no raw line break, so one `data:` line always does. */
-function frame(event: string, data: unknown): Uint8Array {
-  return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+export function frame(event: string, data: unknown, id?: string): Uint8Array {
+  const place = id === undefined ? '' : `id: ${id}\n`;
+  return encoder.encode(`${place}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

@@ -33,6 +33,7 @@ import type {
   RuleLint,
   RuleWarning,
 } from '../contract/index.ts';
+import type { EventLog } from '../events/index.ts';
 import type { Caller, GoldenService, IndexService, RoutingService, StrategyService } from '../routing/index.ts';
 import type { RuleSetVersion } from '../rules/index.ts';
 
@@ -125,7 +126,17 @@ export interface AuditBook {
   list(query: ListAuditQuery): MaybePromise<AuditPage>;
 }
 
+/** The change feed of the registry. */
+export interface EventFeedService {
+  readonly log: EventLog;
+  /** How long nothing was heard of other instances; null while all is. */
+  readonly staleMs?: () => number | null;
+  /** Of the registry now. */
+  epoch(): number;
+}
+
 export interface HttpServices {
+  readonly events: EventFeedService;
   readonly audit: AuditBook;
   readonly registry: AgentDirectory & AgentHealthDesk & CapabilityDirectory;
   readonly rules: RuleBook;

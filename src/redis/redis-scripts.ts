@@ -64,3 +64,36 @@ if size > 2 * most then
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, size - most - 1)
 end
 return {1, position}`;
+
+/**
+ * Puts off the end of the leases that are still the newest, by Redis's own clock, and tells the other instances.
+ * KEYS agents table, deadlines, beats. ARGV instance, batch as told, longest stream, then for each beat: agentId, how
+ * its lease is written in the agent's row, milliseconds from now.
+ */
+export const BEATS = `
+local now = redis.call('TIME')
+local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
+for i = 4, #ARGV, 3 do
+  local row = redis.call('HGET', KEYS[1], ARGV[i])
+  if row and string.find(row, ARGV[i + 1], 1, true) then
+    redis.call('ZADD', KEYS[2], nowMs + tonumber(ARGV[i + 2]), ARGV[i])
+  end
+end
+redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'by', ARGV[1], 'b', ARGV[2])
+return 1`;
+
+/**
+ * Makes the instance the sweeper where nobody is, or keeps it that: answers its fence, 0 where another one is.
+ * KEYS sweeper, fence. ARGV instance, milliseconds.
+ */
+export const ELECT = `
+local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+if held then return tonumber(redis.call('GET', KEYS[2])) end
+return redis.call('INCR', KEYS[2])`;
+
+/** Makes room for another sweeper. KEYS sweeper. ARGV instance. */
+export const RESIGN = `
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0`;

@@ -9,6 +9,7 @@ export {
 } from './agent-registry.ts';
 export type { AgentStore, RegistryChange } from './agent-store.ts';
 export type { CapabilityIndex } from './capability-index.ts';
+export { ChangeTeller } from './change-teller.ts';
 export { FeedbackBook, type FeedbackBookParts } from './feedback-book.ts';
 export type { FeedbackChange, FeedbackRecord, FeedbackStore } from './feedback-store.ts';
 export { isDoubtful, isHealthy, isRoutable } from './health.ts';

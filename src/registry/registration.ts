@@ -69,7 +69,8 @@ function saysTheSame(record: AgentRecord, old: AgentRecord, hasTerm: boolean): b
   return (record.expiresAt === old.expiresAt || hasTerm) && contentOf(record) === contentOf(old);
 }
 
-function contentOf(record: AgentRecord): string {
+/** What an agent says of itself; its term apart. */
+export function contentOf(record: AgentRecord): string {
   const { leaseId, incarnation, revision, registeredAt, expiresAt, offlineAt, cordoned, drain, ...content } = record;
   return JSON.stringify(content);
 }

@@ -44,6 +44,10 @@ export function buildReply(decided: DecidedRoute, totalMs: number, rules: RuleSe
   if (decided.degradedReason !== null) reply.degradedReason = decided.degradedReason;
   if ([decided, ...decided.parts].some(isPanicking)) reply.panic = true;
   if (decided.isPreserving) reply.registry = { preserving: true };
+  if (decided.staleMs !== null) {
+    reply.stale = true;
+    reply.staleMs = decided.staleMs;
+  }
   if (verdict.decision === 'queue') reply.retryAfterMs = Math.round(context.options.queueRetryAfterMs);
   if (decided.request.explain) reply.explain = explainOf(decided, rules);
   return reply;

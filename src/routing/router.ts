@@ -44,6 +44,8 @@ export interface RouterOptions {
   readonly audit?: { append(entry: AuditEntry): Promise<void> };
   /** Id of the index version that answers now. */
   readonly indexVersion: () => string;
+  /** How long nothing was heard of other instances; null while all is. */
+  readonly staleMs?: () => number | null;
   /** Read anew by every route, so that a reload takes effect at once. */
   readonly options: () => RoutingOptions;
   readonly cache: { readonly ttlMs: number; readonly maxEntries: number };
@@ -82,6 +84,8 @@ export interface DecidedRoute extends Omit<AgentChoice, 'verdict'> {
   readonly registryEpoch: number;
   /** The registry evicts nobody for now. */
   readonly isPreserving: boolean;
+  /** How old what was decided on may be; null where it is of now. */
+  readonly staleMs: number | null;
   readonly stages: Readonly<Record<string, number>>;
 }
 
@@ -222,6 +226,7 @@ export class Router implements RoutingService {
       indexVersion: recall?.indexVersion ?? this.#options.indexVersion(),
       registryEpoch: view.epoch,
       isPreserving: view.preserving,
+      staleMs: this.#options.staleMs?.() ?? null,
       stages: { ...stages, meaning: meantMs, select: clock.now() - start },
     };
   }

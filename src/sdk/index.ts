@@ -7,6 +7,7 @@ export {
 } from './agents-client.ts';
 export { AuditClient, type AuditQuery } from './audit-client.ts';
 export { CapabilitiesClient, type CapabilityQuery } from './capabilities-client.ts';
+export { EventsClient, type FollowOptions } from './events-client.ts';
 export { FeedbackClient, type FeedbackInput } from './feedback-client.ts';
 export { IndexClient, type RebuildOptions, type VerifyOptions } from './index-client.ts';
 export { type FailedReply, problemToError } from './problem-to-error.ts';

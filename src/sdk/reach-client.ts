@@ -8,6 +8,7 @@ import type { livenessSchema, Readiness, RouteBatchReply, RouteReply, routeReque
 import { AgentsClient } from './agents-client.ts';
 import { AuditClient } from './audit-client.ts';
 import { CapabilitiesClient } from './capabilities-client.ts';
+import { EventsClient } from './events-client.ts';
 import { FeedbackClient } from './feedback-client.ts';
 import { IndexClient } from './index-client.ts';
 import { problemToError } from './problem-to-error.ts';
@@ -27,6 +28,7 @@ export class ReachClient {
   readonly audit: AuditClient;
   readonly index: IndexClient;
   readonly feedback: FeedbackClient;
+  readonly events: EventsClient;
   readonly #connection: ServiceConnection;
 
   constructor(options: ConnectionOptions = {}) {
@@ -39,6 +41,7 @@ export class ReachClient {
     this.audit = new AuditClient(this.#connection);
     this.index = new IndexClient(this.#connection);
     this.feedback = new FeedbackClient(this.#connection);
+    this.events = new EventsClient(this.#connection, options.clock);
   }
 
   /** Every decision is an answer, `no_match` and `queue` too. */

@@ -6,7 +6,7 @@ export { KeyValueIndexHoldStore } from './index-hold-store.ts';
 export { type KeyValueStore, LOGGED_TABLES, TABLES, type TableName } from './key-value-store.ts';
 export { LmdbStore } from './lmdb/lmdb-store.ts';
 export { MemoryStore } from './memory/memory-store.ts';
-export { type RedisLink, RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
+export { RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
 export { KEPT_RULE_VERSIONS, KeyValueRuleStore } from './rule-store.ts';
 export type { LogEntry, LogFollower, LoggedWrite, SharedLog } from './shared-log.ts';
 export { KeyValueStrategyStore } from './strategy-store.ts';

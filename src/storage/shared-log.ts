@@ -32,16 +32,6 @@ export interface LogFollower {
   onBeats(batch: string): void;
 }
 
-/** Heartbeat of an agent, as far as other instances must know of it. */
-export interface SharedBeat {
-  readonly agentId: string;
-  readonly leaseId: string;
-  /** The lease is renewed for so long from now, by the store's clock. */
-  readonly leaseMs: number;
-  /** What the other instances are told. */
-  readonly told: unknown;
-}
-
 export interface SharedLog {
   /** Names the data: another name, other data. */
   readonly id: string;

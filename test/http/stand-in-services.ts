@@ -11,6 +11,7 @@ import type {
   Rule,
 } from '../../src/contract/index.ts';
 import { AgentReachError, hasWords } from '../../src/core/index.ts';
+import { EventLog } from '../../src/events/index.ts';
 import { AGENT_VIEW, HEARTBEAT_BATCH_REPLY } from '../../src/http/agent-examples.ts';
 import {
   AUDIT_RECORD,
@@ -47,6 +48,7 @@ export function createStandIn(): StandInServices {
   const standIn: StandInServices = {
     calls,
     callers,
+    events: { log: new EventLog({ id: 'test' }), epoch: () => agents.size },
     beforeRoute: () => undefined,
     beforeRebuild: () => undefined,
     ready: true,

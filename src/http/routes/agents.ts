@@ -15,7 +15,7 @@ import {
   registrationReplySchema,
   registrationSchema,
 } from '../../contract/index.ts';
-import { AgentReachError } from '../../core/index.ts';
+import { AgentReachError, type Clock } from '../../core/index.ts';
 import {
   AGENT_PAGE,
   AGENT_VIEW,
@@ -25,18 +25,19 @@ import {
   REGISTRATION_REPLY,
 } from '../agent-examples.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
+import { epochMoved } from '../epoch-wait.ts';
 import { olderSpellingWarnings } from '../older-spelling-warning.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
 import { parseWith } from '../schema-issues.ts';
-import type { AgentDirectory } from '../services.ts';
+import type { AgentDirectory, EventFeedService } from '../services.ts';
 
 const TAG = 'agents';
 const agentParams = z.strictObject({ agentId: agentIdField });
 
-export function agentEndpoints(registry: AgentDirectory): Endpoint[] {
+export function agentEndpoints(registry: AgentDirectory, events: EventFeedService, clock: Clock): Endpoint[] {
   return [
     registerAgent(registry),
-    listAgents(registry),
+    listAgents(registry, events, clock),
     readAgent(registry),
     renewLease(registry),
     withdrawAgent(registry),
@@ -85,7 +86,7 @@ function withOlderSpellings(reply: RegistrationReply, body: Registration, sentBo
   return older.length === 0 ? reply : { ...reply, warnings: [...reply.warnings, ...older] };
 }
 
-const listAgents = (registry: AgentDirectory): Endpoint =>
+const listAgents = (registry: AgentDirectory, events: EventFeedService, clock: Clock): Endpoint =>
   endpoint({
     method: 'get',
     path: '/v1/agents',
@@ -93,11 +94,17 @@ const listAgents = (registry: AgentDirectory): Endpoint =>
     tag: TAG,
     access: 'key',
     summary: 'List agents',
-    description: 'Filters are joined by "and". `nextCursor` of one page is `cursor` of the next; null ends the list.',
+    description:
+      'Filters are joined by "and". `nextCursor` of one page is `cursor` of the next; null ends the list. With ' +
+      '`waitIndex` (the `registryEpoch` of the last answer) it answers once the registry has changed, at the latest ' +
+      'after `waitMs` (default 30,000).',
     query: listAgentsQuerySchema,
     replies: { 200: { description: 'One page, by agentId.', schema: agentPageSchema, example: AGENT_PAGE } },
     errors: ['AR_ERR_INVALID_CURSOR'],
-    handle: async ({ query }) => jsonReply(200, await registry.list(query)),
+    async handle({ query: { waitIndex, waitMs, ...query } }) {
+      if (waitIndex !== undefined) await epochMoved(events, clock, { waitIndex, waitMs });
+      return jsonReply(200, await registry.list(query));
+    },
   });
 
 const readAgent = (registry: AgentDirectory): Endpoint =>

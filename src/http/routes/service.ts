@@ -23,7 +23,7 @@ export interface ServiceFacts {
   documentText(): string;
 }
 
-type Described = Pick<HttpServices, 'metricsText' | 'readiness' | 'registry' | 'version'>;
+type Described = Pick<HttpServices, 'events' | 'metricsText' | 'readiness' | 'registry' | 'version'>;
 
 export function serviceEndpoints(services: Described, facts: ServiceFacts): Endpoint[] {
   return [home(services), liveness(services, facts), readiness(services, facts), metrics(services), document(facts)];
@@ -44,7 +44,7 @@ const home = ({ version }: Described): Endpoint =>
     handle: () => jsonReply(200, { ...SERVICE_CARD, version }),
   });
 
-const liveness = ({ registry, version }: Described, { clock }: ServiceFacts): Endpoint => {
+const liveness = ({ events, registry, version }: Described, { clock }: ServiceFacts): Endpoint => {
   const startedAt = clock.now();
   return endpoint({
     method: 'get',
@@ -58,7 +58,10 @@ const liveness = ({ registry, version }: Described, { clock }: ServiceFacts): En
     errors: [],
     handle() {
       const uptimeMs = Math.round(clock.now() - startedAt);
-      return jsonReply(200, { status: 'ok', version, uptimeMs, registry: { preserving: registry.preserving } });
+      const staleMs = events.staleMs?.() ?? null;
+      const stale = staleMs === null ? {} : { stale: true, staleMs };
+      const flags = { preserving: registry.preserving };
+      return jsonReply(200, { status: 'ok', version, uptimeMs, registry: flags, ...stale });
     },
   });
 };

@@ -11,7 +11,16 @@
  */
 import { randomBytes } from 'node:crypto';
 import { AgentReachError, type Clock, errorText, nextTurn, systemClock } from '../../core/index.ts';
-import { COMMIT, connectRedis, OPEN, placeOf, type Redis, type RedisKeys, redisKeys } from '../../redis/index.ts';
+import {
+  COMMIT,
+  connectRedis,
+  OPEN,
+  placeOf,
+  type Redis,
+  type RedisKeys,
+  type RedisLink,
+  redisKeys,
+} from '../../redis/index.ts';
 import {
   assertStorable,
   byKey,
@@ -52,15 +61,6 @@ export interface RedisStoreOptions {
   readonly logEntries?: number;
   /** Owned as the embedded store owns it, until `close`: index versions lie there whatever holds the rest. */
   readonly dataDir?: string;
-}
-
-/** What others that speak with the same Redis need: heartbeats and the election of the sweeper. */
-export interface RedisLink {
-  readonly redis: Redis;
-  readonly keys: RedisKeys;
-  readonly clock: Clock;
-  /** Names this process among the instances. */
-  readonly instance: string;
 }
 
 interface Opened {

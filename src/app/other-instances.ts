@@ -1,0 +1,150 @@
+/**
+ * One of several instances over one Redis: takes in what the others stored and heard, tells them what this one heard,
+ * and stands for sweeper. Everything that stores goes through the log, so that memory here is what memory is there.
+ */
+import { AgentReachError, errorText, log } from '../core/index.ts';
+import type { EventBus, EventLog, RegistryEvent } from '../events/index.ts';
+import { BeatSender, SweeperElection } from '../redis/index.ts';
+import {
+  type AgentRegistry,
+  type BeatSharing,
+  ChangeTeller,
+  type FeedbackBook,
+  type HeardBeat,
+  type HeardState,
+} from '../registry/index.ts';
+import type { GoldenSet, StrategyBook } from '../routing/index.ts';
+import type { RuleService } from '../rules/index.ts';
+import {
+  feedbackChangeOf,
+  goldenChangeOf,
+  KeyValueAgentStore,
+  type LogEntry,
+  type LoggedWrite,
+  type RedisStore,
+  registryChangesOf,
+} from '../storage/index.ts';
+
+/** A beat is told a moment after it was taken: a lease may be ended that much sooner by the clock of Redis. */
+const LEASE_SLACK_MS = 500;
+/** States that no record holds: told beside the records. */
+const TOLD_STATES: ReadonlySet<string> = new Set(['online', 'busy', 'suspect', 'ejected']);
+
+export interface OtherInstancesParts {
+  readonly store: RedisStore;
+  /** Intervals without a beat until a lease is over. */
+  readonly missedBeats: number;
+}
+
+export interface FollowingParts {
+  readonly registry: AgentRegistry;
+  readonly rules: RuleService;
+  readonly strategies: StrategyBook;
+  readonly golden: GoldenSet;
+  readonly feedback: FeedbackBook;
+  readonly bus: EventBus;
+  readonly events: EventLog;
+}
+
+export class OtherInstances {
+  readonly beats: BeatSharing;
+  readonly #store: RedisStore;
+  readonly #sender: BeatSender;
+  readonly #teller = new ChangeTeller();
+  #election: SweeperElection | undefined;
+
+  constructor({ store, missedBeats }: OtherInstancesParts) {
+    this.#store = store;
+    this.#sender = new BeatSender(store.link);
+    this.beats = {
+      assertOpen: () => {
+        if (store.problem === null) return;
+        throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail: store.problem });
+      },
+      send: ({ record: { agentId, leaseId, heartbeatIntervalMs } }, beat) =>
+        this.#sender.send({
+          agentId,
+          leaseMark: `"leaseId":${JSON.stringify(leaseId)}`,
+          leaseMs: missedBeats * heartbeatIntervalMs - LEASE_SLACK_MS,
+          told: { agentId, ...beat },
+        }),
+    };
+  }
+
+  /** How long nothing was heard of the others; null while all is heard. */
+  get staleMs(): number | null {
+    return this.#store.log.staleMs;
+  }
+
+  /** After everything was loaded, and before the first request. */
+  async start(parts: FollowingParts): Promise<void> {
+    const { registry, bus } = parts;
+    // Of the moment of opening, as is what memory has loaded: the log goes on from there.
+    const { agents, entries } = await new KeyValueAgentStore(this.#store).load();
+    this.#teller.seed(agents, entries);
+    this.#store.log.follow({
+      onEntry: (entry) => this.#take(entry, parts),
+      onBeats: (batch) => {
+        for (const beat of JSON.parse(batch) as HeardBeat[]) registry.follower.beat(beat);
+      },
+    });
+    bus.subscribe((event) => this.#tellState(event, registry));
+    this.#election = new SweeperElection({
+      link: this.#store.link,
+      onChange: (fence) => {
+        log('info', fence === null ? 'another instance watches the leases' : 'this instance watches the leases', {
+          fence,
+        });
+        this.#store.useFence(fence);
+        registry.setSweeping(fence !== null);
+      },
+    });
+    await this.#election.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#sender.stop();
+    await this.#election?.stop();
+  }
+
+  /** What may fail comes first: then the entry is handed over again. */
+  async #take(entry: LogEntry, parts: FollowingParts): Promise<void> {
+    const { writes, isOwn, isAfterGap, position, at } = entry;
+    if (!isOwn && writes.some(({ table }) => table === 'rules')) await parts.rules.load();
+    if (!isOwn && writes.some(({ table }) => table === 'strategies')) await parts.strategies.refresh();
+    const changes = registryChangesOf(writes);
+    const states = statesOf(writes);
+    if (!isOwn) {
+      for (const change of changes) parts.registry.follower.stored(change);
+      for (const state of states) parts.registry.follower.state(state);
+      parts.golden.follow(goldenChangeOf(writes));
+      parts.feedback.follow(feedbackChangeOf(writes));
+    }
+    const moment = { at, epoch: parts.registry.view.epoch };
+    const told = [
+      ...changes.flatMap((change) => this.#teller.eventsOf(change, moment)),
+      ...states.flatMap((state) => this.#teller.stateOf(state, moment)),
+    ];
+    // Other instances told what was missed one by one, under other ids.
+    if (isAfterGap) parts.events.skipTo(position);
+    else for (const event of told) parts.events.append(event, position);
+  }
+
+  #tellState(event: RegistryEvent, registry: AgentRegistry): void {
+    if (event.type !== 'agent.state_changed' || registry.follower.isFollowing || event.why === 'registered') return;
+    const { agentId, incarnation, from, to, why } = event;
+    if (!TOLD_STATES.has(from) || !TOLD_STATES.has(to)) return;
+    const ejectedDueAt = registry.view.agent(agentId)?.liveness.ejectedDueAt ?? null;
+    const forMs = ejectedDueAt === null ? {} : { forMs: ejectedDueAt - this.#store.link.clock.now() };
+    this.#store.announce(agentId, JSON.stringify({ incarnation, to, why, ...forMs })).catch((error: unknown) => {
+      log('debug', 'a state was not told to other instances', { agentId, reason: errorText(error) });
+    });
+  }
+}
+
+function statesOf(writes: readonly LoggedWrite[]): HeardState[] {
+  return writes.flatMap(({ table, key, value, note }) => {
+    if (table !== 'agents' || value !== undefined || note === undefined) return [];
+    return [{ agentId: key, ...(JSON.parse(note) as Omit<HeardState, 'agentId'>) }];
+  });
+}

@@ -1,0 +1,40 @@
+import type { EventLog, LoggedEvent } from './event-log.ts';
+
+/** What a reader is handed: an event, or word of those that were dropped before it came to them. */
+export type ReadEvent =
+  | (LoggedEvent & { readonly kind: 'event' })
+  /** Everything after `after` up to `until` is lost to it; `missed` counts them where they were counted. */
+  | { readonly kind: 'gap'; readonly after: string; readonly until: string; readonly missed: number };
+
+/** One reader's place in the log: costs nothing while it waits. */
+export class EventReader {
+  readonly #log: EventLog;
+  #serial: number;
+  #lastId: string;
+
+  constructor(log: EventLog, serial: number, lastId: string) {
+    this.#log = log;
+    this.#serial = serial;
+    this.#lastId = lastId;
+  }
+
+  /** What is there for it now, at most `limit`. */
+  take(limit: number): ReadEvent[] {
+    const taken: ReadEvent[] = [];
+    while (taken.length < limit) {
+      const { entry, missed } = this.#log.at(this.#serial);
+      if (missed > 0) {
+        const until = this.#log.floorId;
+        taken.push({ kind: 'gap', after: this.#lastId, until, missed });
+        this.#serial += missed;
+        this.#lastId = until;
+        continue;
+      }
+      if (entry === undefined) break;
+      taken.push({ kind: 'event', ...entry });
+      this.#serial += 1;
+      this.#lastId = entry.id;
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Heartbeats on their way to the other instances: gathered for a moment, then one script for all of them. A beat was
+ * answered before it is sent; of those that cannot be sent the others learn nothing, and hear the next ones.
+ */
+import { type CancelTimer, errorText, log } from '../core/index.ts';
+import type { RedisLink } from './redis-link.ts';
+import { BEATS } from './redis-scripts.ts';
+
+/** What other instances wait longer for a beat; fewer, larger scripts for it. */
+const GATHER_MS = 25;
+/** A script of so many takes about a millisecond of Redis. */
+const MOST_A_SCRIPT = 500;
+/** Batches kept for instances that read late; whoever is later hears the next beats. */
+const KEPT_BATCHES = 1_000;
+
+export interface BeatNote {
+  readonly agentId: string;
+  /** How its lease is written in its row. */
+  readonly leaseMark: string;
+  /** From now until the lease may be ended. */
+  readonly leaseMs: number;
+  /** What the others are told. */
+  readonly told: unknown;
+}
+
+export class BeatSender {
+  readonly #link: RedisLink;
+  /** The newest of each agent. */
+  #waiting = new Map<string, BeatNote>();
+  #cancel: CancelTimer | undefined;
+  #hasFailed = false;
+
+  constructor(link: RedisLink) {
+    this.#link = link;
+  }
+
+  send(note: BeatNote): void {
+    this.#waiting.set(note.agentId, note);
+    if (this.#waiting.size >= MOST_A_SCRIPT) this.#flush();
+    else this.#cancel ??= this.#link.clock.schedule(GATHER_MS, () => this.#flush());
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#waiting.clear();
+  }
+
+  #flush(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    const notes = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    this.#run(notes).then(
+      () => {
+        this.#hasFailed = false;
+      },
+      (error: unknown) => {
+        if (!this.#hasFailed) log('warn', 'heartbeats were not told to other instances', { reason: errorText(error) });
+        this.#hasFailed = true;
+      },
+    );
+  }
+
+  async #run(notes: readonly BeatNote[]): Promise<void> {
+    const { redis, keys, instance } = this.#link;
+    const batch = JSON.stringify(notes.map(({ told }) => told));
+    const args = notes.flatMap(({ agentId, leaseMark, leaseMs }) => [agentId, leaseMark, Math.max(0, leaseMs)]);
+    const names = [keys.table('agents'), keys.deadlines, keys.beats];
+    await redis.eval(BEATS, names.length, ...names, instance, batch, KEPT_BATCHES, ...args);
+  }
+}

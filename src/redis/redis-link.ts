@@ -1,0 +1,12 @@
+import type { Clock } from '../core/index.ts';
+import type { Redis } from './redis-connection.ts';
+import type { RedisKeys } from './redis-keys.ts';
+
+/** One instance's way to the Redis that it shares. */
+export interface RedisLink {
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly clock: Clock;
+  /** Names this process among the instances. */
+  readonly instance: string;
+}

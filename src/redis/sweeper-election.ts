@@ -1,0 +1,69 @@
+/**
+ * One instance at a time watches the leases. It holds a key that lapses by itself and renews it; each new holder gets
+ * a higher fence, under which alone Redis takes the end of a lease. Whoever was not able to renew in time stops by its
+ * own clock before the key lapses.
+ */
+import type { CancelTimer } from '../core/index.ts';
+import type { RedisLink } from './redis-link.ts';
+import { ELECT, RESIGN } from './redis-scripts.ts';
+
+const DEFAULT_TERM_MS = 3_000;
+const RENEWALS_A_TERM = 3;
+
+export interface SweeperElectionParts {
+  readonly link: RedisLink;
+  /** How long nobody sweeps after a sweeper was killed. Default 3 s. */
+  readonly termMs?: number;
+  /** The fence of this instance while it is the sweeper, null from when on it is not. */
+  readonly onChange: (fence: string | null) => void;
+}
+
+export class SweeperElection {
+  readonly #parts: SweeperElectionParts;
+  readonly #termMs: number;
+  #fence: string | null = null;
+  #heldUntil = 0;
+  #cancel: CancelTimer = () => undefined;
+  #isStopped = false;
+
+  constructor(parts: SweeperElectionParts) {
+    this.#parts = parts;
+    this.#termMs = parts.termMs ?? DEFAULT_TERM_MS;
+  }
+
+  /** Resolves after the first attempt. */
+  start(): Promise<void> {
+    return this.#stand();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel();
+    this.#become(null);
+    const { redis, keys, instance } = this.#parts.link;
+    // Left to lapse where Redis cannot be told.
+    await redis.eval(RESIGN, 1, keys.sweeper, instance).catch(() => undefined);
+  }
+
+  async #stand(): Promise<void> {
+    const { redis, keys, clock, instance } = this.#parts.link;
+    const askedAt = clock.now();
+    if (this.#fence !== null && askedAt >= this.#heldUntil) this.#become(null);
+    this.#cancel = clock.schedule(this.#termMs / RENEWALS_A_TERM, () => void this.#stand());
+    try {
+      const fence = Number(await redis.eval(ELECT, 2, keys.sweeper, keys.fence, instance, this.#termMs));
+      if (this.#isStopped) return;
+      this.#heldUntil = askedAt + this.#termMs;
+      this.#become(fence === 0 ? null : String(fence));
+    } catch {
+      // Redis is away; the term ends by our own clock.
+      if (clock.now() >= this.#heldUntil) this.#become(null);
+    }
+  }
+
+  #become(fence: string | null): void {
+    if (fence === this.#fence) return;
+    this.#fence = fence;
+    this.#parts.onChange(fence);
+  }
+}

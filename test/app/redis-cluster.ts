@@ -1,0 +1,45 @@
+/** Instances of the built service over one real Redis, as processes of their own, and what tests ask of them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TestRedis } from '../storage/redis-server.ts';
+import { call } from './client.ts';
+import { type HashService, startHashService } from './hash-service.ts';
+
+export interface RedisCluster {
+  readonly redis: TestRedis;
+  readonly instances: readonly HashService[];
+  /** One instance more, in a data folder of its own. */
+  add(): Promise<HashService>;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(count: number, ...redisOptions: string[]): Promise<RedisCluster> {
+  const redis = await TestRedis.start(...redisOptions);
+  const folder = mkdtempSync(join(tmpdir(), 'agent-reach-cluster-'));
+  const instances: HashService[] = [];
+  const add = async (): Promise<HashService> => {
+    const dir = join(folder, `data-${instances.length}`);
+    const instance = await startHashService({ data: { dir }, redis: { url: redis.url } });
+    instances.push(instance);
+    return instance;
+  };
+  for (let i = 0; i < count; i++) await add();
+  return {
+    redis,
+    instances,
+    add,
+    async stop() {
+      for (const { child } of instances) child.kill('SIGKILL');
+      await Promise.all(instances.map(({ died }) => died));
+      await redis.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Id of the agent that the instance routes to, null for none. */
+export async function routed(instance: HashService, capability: string): Promise<string | null> {
+  const { body } = await call(instance.url, 'POST', '/v1/route', { capability });
+  return body.agent?.agentId ?? null;
+}
