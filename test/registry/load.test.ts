@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Load } from '../../src/contract/index.ts';
 import { ManualClock } from '../../src/core/index.ts';
 import { InFlightBook } from '../../src/registry/in-flight.ts';
 import { freeSlots, meanLoadAfter, readLoad, scoredLoad } from '../../src/registry/load.ts';
 import { agent } from '../routing/agents.ts';
 import { makeBench, registrationOf } from './registry-bench.ts';
 
-const sketch = (load: { active: number; queued: number; max?: number } | null, meanLoad?: number) =>
+const sketch = (load: Load | null, meanLoad?: number) =>
   agent({
     id: 'a',
     capabilities: ['a.b.c'],
