@@ -6,10 +6,12 @@ import type { Readiness } from '../contract/index.ts';
 import { errorText, log, PACKAGE_VERSION } from '../core/index.ts';
 import { createHttpApp, type HttpServer, startHttpServer } from '../http/index.ts';
 import { degradedReasonOf } from '../routing/index.ts';
+import { KeyValueDriftStore } from '../storage/index.ts';
 import { DriftWatch, type MetricCollectors, startLogger, startMetrics } from '../telemetry/index.ts';
 import { estimateMemory } from '../vector-index/index.ts';
 import { compose, type Parts, type Substitutes } from './compose.ts';
 import type { Config } from './config.ts';
+import { dataDirId } from './data-dir-id.ts';
 import { followStrategiesFile } from './strategies-file.ts';
 
 export interface RunningService {
@@ -109,7 +111,10 @@ async function listen(
 ): Promise<{ server: HttpServer; phase: { ready: boolean } }> {
   const { config, clock, registry, rules, audit, feedback, strategies, router, index, golden, events, others } = parts;
   const phase = { ready: false };
-  const drift = new DriftWatch(clock);
+  // Each instance counts what it was asked itself.
+  const owner = others === null ? undefined : dataDirId(config.data.dir);
+  const drift = new DriftWatch(clock, new KeyValueDriftStore(parts.store, owner));
+  await drift.load();
   stops.push(() => drift.stop());
   const metrics = startMetrics({ collectors: { ...collectorsOf(parts), drift: (window) => drift.figures(window) } });
   stops.push(() => metrics.stop());

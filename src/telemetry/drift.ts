@@ -1,9 +1,10 @@
 /**
  * Whether callers ask for other things than last week: relevances and the no_match share of this hour and this day
  * against the week before, as population stability indexes (PSI). Hour buckets of twelve counts for eight days and an
- * hour, so that it costs a few kilobytes and one increment a route.
+ * hour, so that it costs a few kilobytes and one increment a route. They are kept over restarts, at most five minutes
+ * behind after a crash.
  */
-import { type Clock, publish, subscribe } from '../core/index.ts';
+import { type Clock, errorText, log, publish, subscribe } from '../core/index.ts';
 
 const BINS = 10;
 const HOUR_MS = 3_600_000;
@@ -18,6 +19,7 @@ export const DRIFT_WARNING = 0.25;
 /** A warning that has been given comes again only after the index fell under this. */
 const DRIFT_OVER = 0.2;
 const CHECKED_EVERY = 50;
+const SAVED_EVERY_MS = 300_000;
 
 export type DriftWindow = 'hour' | 'day';
 export type DriftOf = 'relevance' | 'no_match';
@@ -26,6 +28,19 @@ interface Counts {
   readonly relevance: number[];
   decided: number;
   noMatch: number;
+}
+
+/** What is kept over a restart. */
+export interface DriftRecord {
+  /** Hour since 1970, routes decided, no_match among them, then routes by relevance in tenths. */
+  readonly hours: readonly (readonly number[])[];
+  /** Warnings that have been given and are not over. */
+  readonly warned: readonly string[];
+}
+
+export interface DriftStore {
+  load(): Promise<DriftRecord | undefined>;
+  save(record: DriftRecord): Promise<void>;
 }
 
 export interface DriftFigures {
@@ -52,11 +67,15 @@ export class DriftWatch {
   readonly #clock: Clock;
   readonly #hours = new Map<number, Counts>();
   readonly #warned = new Set<string>();
+  readonly #store: DriftStore | undefined;
   readonly #unsubscribe: () => void;
   #sinceCheck = 0;
+  #cancelSave: (() => void) | undefined;
 
-  constructor(clock: Clock) {
+  /** Without a store it forgets with the process. */
+  constructor(clock: Clock, store?: DriftStore) {
     this.#clock = clock;
+    this.#store = store;
     this.#unsubscribe = subscribe('route.decided', ({ decision, relevance }) => {
       this.#note(decision === 'no_match', relevance ?? null);
     });
@@ -78,8 +97,58 @@ export class DriftWatch {
     };
   }
 
-  stop(): void {
+  /** Adds what was counted before the restart; what cannot be read is told of and left. */
+  async load(): Promise<void> {
+    try {
+      const record = await this.#store?.load();
+      for (const [hour = 0, decided = 0, noMatch = 0, ...relevance] of record?.hours ?? []) {
+        const counts = this.#countsOf(hour);
+        counts.decided += decided;
+        counts.noMatch += noMatch;
+        for (const [bin, count] of relevance.slice(0, BINS).entries())
+          counts.relevance[bin] = (counts.relevance[bin] ?? 0) + count;
+      }
+      for (const key of record?.warned ?? []) this.#warned.add(key);
+    } catch (error) {
+      log('warn', 'drift starts anew: what was counted before cannot be read', { reason: errorText(error) });
+    }
+  }
+
+  /** Resolves when the last counts are kept. */
+  async stop(): Promise<void> {
     this.#unsubscribe();
+    if (this.#cancelSave === undefined) return;
+    this.#cancelSave();
+    await this.#save();
+  }
+
+  #countsOf(hour: number): Counts {
+    let counts = this.#hours.get(hour);
+    if (counts === undefined) {
+      counts = empty();
+      this.#hours.set(hour, counts);
+    }
+    return counts;
+  }
+
+  #saveLater(): void {
+    if (this.#store === undefined || this.#cancelSave !== undefined) return;
+    this.#cancelSave = this.#clock.schedule(SAVED_EVERY_MS, () => {
+      this.#cancelSave = undefined;
+      void this.#save();
+    });
+  }
+
+  async #save(): Promise<void> {
+    const from = this.#hour() - KEPT_HOURS;
+    const hours = Array.from(this.#hours)
+      .filter(([hour]) => hour > from)
+      .map(([hour, { decided, noMatch, relevance }]) => [hour, decided, noMatch, ...relevance]);
+    try {
+      await this.#store?.save({ hours, warned: [...this.#warned] });
+    } catch (error) {
+      log('warn', 'drift counts could not be kept; the next are tried again', { reason: errorText(error) });
+    }
   }
 
   #hour(): number {
@@ -88,10 +157,9 @@ export class DriftWatch {
 
   #note(isNoMatch: boolean, relevance: number | null): void {
     const hour = this.#hour();
-    let counts = this.#hours.get(hour);
-    if (counts === undefined) {
-      counts = empty();
-      this.#hours.set(hour, counts);
+    const isNew = !this.#hours.has(hour);
+    const counts = this.#countsOf(hour);
+    if (isNew) {
       for (const old of this.#hours.keys()) if (old <= hour - KEPT_HOURS) this.#hours.delete(old);
     }
     counts.decided += 1;
@@ -100,6 +168,7 @@ export class DriftWatch {
       const bin = Math.min(BINS - 1, Math.max(0, Math.floor(relevance * BINS)));
       counts.relevance[bin] = (counts.relevance[bin] ?? 0) + 1;
     }
+    this.#saveLater();
     this.#sinceCheck += 1;
     if (this.#sinceCheck >= CHECKED_EVERY) this.#check();
   }

@@ -1,17 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type DiagnosticEvents, ManualClock, publish, subscribe } from '../../src/core/index.ts';
+import { KeyValueDriftStore, MemoryStore } from '../../src/storage/index.ts';
 import { stabilityIndex } from '../../src/telemetry/drift.ts';
-import { DriftWatch, startMetrics } from '../../src/telemetry/index.ts';
+import { type DriftStore, DriftWatch, startMetrics } from '../../src/telemetry/index.ts';
 
 const HOUR_MS = 3_600_000;
 
-function driftRig() {
-  const clock = new ManualClock();
-  const watch = new DriftWatch(clock);
+function driftRig(clock = new ManualClock(), store?: DriftStore) {
+  const watch = new DriftWatch(clock, store);
   const warnings: DiagnosticEvents['route.drifted'][] = [];
   const stop = subscribe('route.drifted', (event) => warnings.push(event));
-  onTestFinished(() => {
-    watch.stop();
+  onTestFinished(async () => {
+    await watch.stop();
     stop();
   });
   const decide = (count: number, relevance: number | null, decision: 'route' | 'no_match' = 'route'): void => {
@@ -101,6 +101,44 @@ describe('drift', () => {
     decide(300, 0.5);
     expect(watch.figures('hour').noMatchShareBefore).toBeNull();
     expect(watch.figures('day').noMatchShareBefore).toBeNull();
+  });
+
+  it('goes on after a restart with what was counted before, and does not warn again', async () => {
+    const store = new KeyValueDriftStore(new MemoryStore());
+    const { watch, clock, decide, quietWeek, warnings } = driftRig(new ManualClock(), store);
+    quietWeek();
+    decide(400, 0.15, 'no_match');
+    const before = watch.figures('hour');
+    expect(warnings.length).toBeGreaterThan(0);
+    await watch.stop();
+    const next = driftRig(clock, store);
+    await next.watch.load();
+    expect(next.watch.figures('hour')).toEqual(before);
+    next.decide(100, 0.15, 'no_match');
+    expect(next.warnings).toEqual([]);
+  });
+
+  it('is at most five minutes behind when the process dies', async () => {
+    const store = new KeyValueDriftStore(new MemoryStore());
+    const { clock, decide } = driftRig(new ManualClock(), store);
+    decide(300, 0.5);
+    clock.advance(300_000);
+    await Promise.resolve();
+    const next = driftRig(clock, store);
+    await next.watch.load();
+    expect(next.watch.figures('hour').noMatchShare).toBe(0);
+  });
+
+  it('counts on where nothing can be read or kept', async () => {
+    const store: DriftStore = {
+      load: () => Promise.reject(new Error('no disk')),
+      save: () => Promise.reject(new Error('no disk')),
+    };
+    const { watch, decide } = driftRig(new ManualClock(), store);
+    await watch.load();
+    decide(300, 0.5, 'no_match');
+    await watch.stop();
+    expect(watch.figures('hour').noMatchShare).toBe(1);
   });
 
   it('is a gauge by window, absent without a figure', async () => {
