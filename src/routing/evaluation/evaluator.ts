@@ -3,7 +3,13 @@
  * a relevance that nothing reaches, for the ranking; the second comes out of the cache of meanings.
  */
 import { suggestNames } from '../../capability/index.ts';
-import type { CapabilityScore, CapabilityView, EvaluationLine, EvaluationReport } from '../../contract/index.ts';
+import type {
+  CapabilityScore,
+  CapabilityView,
+  EvaluationLine,
+  EvaluationReport,
+  RouteReply,
+} from '../../contract/index.ts';
 import { probeCapabilities } from './capability-probe.ts';
 import { languageOf } from './evaluation-lines.ts';
 import { claimsOf, type Outcome, RANKED, scoresOf } from './outcome.ts';
@@ -28,6 +34,8 @@ export interface EvaluateOptions {
 
 const LATENCY_SAMPLES = 200;
 const MAX_CONFUSIONS = 100;
+/** Between the capabilities of a request that was split; no capability name holds it. */
+const SEVERAL = ' + ';
 
 export async function evaluate(
   source: RouteSource,
@@ -102,7 +110,7 @@ async function outcomesOf(
       namespace: requests[i]?.namespace ?? '',
       language: line.lang ?? languageOf(line.text),
       expected: line.capability,
-      answered: decision.capability,
+      answered: answeredBy(decision),
       ranked: rankedNames(ranks),
       relevance: ranks.relevance,
       isByMeaning: decision.matchedBy !== 'rule' && decision.matchedBy !== 'exact',
@@ -110,10 +118,18 @@ async function outcomesOf(
   });
 }
 
+/** A line names one capability, so a request that was split is not what was expected, nor a refusal. */
+function answeredBy({ intents, capability }: RouteReply): string | null {
+  if (intents === undefined) return capability;
+  return intents.map((intent) => intent.capability ?? 'no_match').join(SEVERAL);
+}
+
 export function capabilityScores(outcomes: readonly Outcome[]): CapabilityScore[] {
   const taken = new Map<string, number>();
   for (const { answered, expected } of outcomes) {
-    if (answered !== null && answered !== expected) taken.set(answered, (taken.get(answered) ?? 0) + 1);
+    for (const name of answered?.split(SEVERAL) ?? []) {
+      if (name !== expected) taken.set(name, (taken.get(name) ?? 0) + 1);
+    }
   }
   const names = new Set([...outcomes.flatMap((one) => one.expected ?? []), ...taken.keys()]);
   const byName = groupBy(outcomes, (one) => one.expected ?? '');

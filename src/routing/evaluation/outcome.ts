@@ -8,7 +8,7 @@ export interface Outcome {
   readonly language: string;
   /** null: out of scope. */
   readonly expected: string | null;
-  /** The capability that was meant by the service, with or without a free agent; null: no_match. */
+  /** The capability that was meant by the service, with or without a free agent (`a + b`: several); null: no_match. */
   readonly answered: string | null;
   /** Best first, whatever their relevance. */
   readonly ranked: readonly string[];

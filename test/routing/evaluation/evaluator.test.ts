@@ -47,6 +47,15 @@ describe('scores of outcomes', () => {
       ['a', 1, 2],
     ]);
   });
+
+  it('counts a request that was split neither as right nor as refused', () => {
+    const split = outcome({ answered: 'a + b' });
+    expect(scoresOf([split])).toMatchObject({ answeredRight: 0, noMatchPrecision: null });
+    expect(capabilityScores([split]).map(({ capability, taken }) => [capability, taken])).toEqual([
+      ['b', 1],
+      ['a', 0],
+    ]);
+  });
 });
 
 describe('a data file', () => {
