@@ -28,6 +28,10 @@ const INVALID = 'AR_ERR_INVALID_REQUEST';
 const BODIES = [
   ['POST', '/v1/agents'],
   ['PUT', '/v1/agents/weather-1/heartbeat'],
+  ['POST', '/v1/heartbeats'],
+  ['POST', '/v1/agents/weather-1/report'],
+  ['POST', '/v1/agents/weather-1/cordon'],
+  ['POST', '/v1/agents/weather-1/drain'],
   ['PATCH', '/v1/capabilities/weather.query.city'],
   ['POST', '/v1/route'],
   ['POST', '/v1/route/batch'],
@@ -123,6 +127,15 @@ const get = (what: string, path: string, at?: string, code: ErrorCode = INVALID)
   ...(at === undefined ? {} : { at }),
 });
 
+const health = (path: string, what: string, body: unknown, at: string): Case => ({
+  what,
+  method: 'POST',
+  path: `/v1/${path}`,
+  body,
+  code: INVALID,
+  at,
+});
+
 const fields: Case[] = [
   register('no capability', { capabilities: [] }, 'capabilities'),
   register('257 capabilities', { capabilities: Array(257).fill('a.b.c') }, 'capabilities'),
@@ -143,6 +156,11 @@ const fields: Case[] = [
   register('an emoji as agent id', { agentId: '🤖' }, 'agentId'),
   register('a blank agent name', { agentName: '   ' }, 'agentName'),
   register('65 tags', { tags: Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`t${at}`, 'x'])) }, 'tags'),
+  register(
+    '60,000 tags',
+    { tags: Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`t${at}`, 'x'])) },
+    'tags',
+  ),
   register('metadata over 16 KB', { metadata: { note: 'x'.repeat(20_000) } }, 'metadata'),
   ...['tags', 'metadata'].flatMap((field) => [
     {
@@ -163,8 +181,16 @@ const fields: Case[] = [
   beat('a negative load', { load: { active: -1 } }, 'load.active'),
   beat('an infinite load', { load: { active: Number.POSITIVE_INFINITY } }, 'load.active'),
   beat('max 0', { load: { active: 0, max: 0 } }, 'load.max'),
+  beat('a load of 1e9', { load: { active: 1e9 } }, 'load.active'),
+  beat('a drain of no known length', { status: 'draining', drainTimeoutMs: -1 }, 'drainTimeoutMs'),
   beat('an unknown status', { status: 'asleep' }, 'status'),
   beat('a negative latency', { avgLatencyMs: -1 }, 'avgLatencyMs'),
+  health('heartbeats', 'no beats', { beats: [] }, 'beats'),
+  health('heartbeats', '1,001 beats', { beats: Array(1_001).fill({ agentId: 'a', ...LEASE }) }, 'beats'),
+  health('heartbeats', 'a beat of nobody', { beats: [{ agentId: 'a', ...LEASE }, LEASE] }, 'beats[1].agentId'),
+  health('agents/a/report', 'an unknown outcome', { outcome: 'lost' }, 'outcome'),
+  health('agents/a/cordon', 'a cordon without a reason', { reason: ' ' }, 'reason'),
+  health('agents/a/drain', 'a drain of a year', { drainTimeoutMs: 3e10 }, 'drainTimeoutMs'),
   route('neither intent nor capability', {}, 'intent'),
   route('both intent and capability', { intent: 'x', capability: 'a.b.c' }, 'intent'),
   route('an intent of 10 kB', { intent: 'rain '.repeat(2_000) }, 'intent'),
