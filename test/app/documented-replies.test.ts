@@ -60,6 +60,33 @@ const REQUESTS: readonly (readonly [operation: string, sent: Sent])[] = [
     { path: '/v1/agents/weather-1/heartbeat', body: { leaseId: 'x' }, status: 409 },
   ],
   ['get /v1/agents/{agentId}', { path: '/v1/agents/weather-1', status: 200 }],
+  [
+    'post /v1/heartbeats',
+    {
+      path: '/v1/heartbeats',
+      body: {
+        beats: [
+          { agentId: 'weather-1', leaseId: LEASE },
+          { agentId: 'nobody', leaseId: 'x' },
+        ],
+      },
+      status: 200,
+    },
+  ],
+  [
+    'post /v1/agents/{agentId}/report',
+    { path: '/v1/agents/weather-1/report', body: { outcome: 'failure', requestId: 'r' }, status: 200 },
+  ],
+  ['post /v1/route', { path: '/v1/route', body: { capability: 'weather.query.city', explain: true }, status: 200 }],
+  [
+    'post /v1/agents/{agentId}/cordon',
+    { path: '/v1/agents/weather-1/cordon', body: { reason: 'a test' }, status: 200 },
+  ],
+  ['get /v1/agents', { path: '/v1/agents?state=cordoned', status: 200 }],
+  ['delete /v1/agents/{agentId}/cordon', { path: '/v1/agents/weather-1/cordon', status: 200 }],
+  ['post /v1/agents/{agentId}/drain', { path: '/v1/agents/weather-1/drain', status: 200 }],
+  ['delete /v1/agents/{agentId}/drain', { path: '/v1/agents/weather-1/drain', status: 200 }],
+  ['post /v1/agents/{agentId}/cordon', { path: '/v1/agents/nobody/cordon', body: { reason: 'a test' }, status: 404 }],
   ['get /v1/capabilities', { path: '/v1/capabilities', status: 200 }],
   ['get /v1/capabilities/{name}', { path: '/v1/capabilities/weather.query.city', status: 200 }],
   ['get /v1/capabilities/{name}', { path: '/v1/capabilities/weather.query.citi', status: 404 }],
