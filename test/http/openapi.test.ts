@@ -47,6 +47,7 @@ const ROUTES = [
   'DELETE /v1/agents/{agentId}/drain',
   'DELETE /v1/index/golden/{id}',
   'DELETE /v1/rules/{id}',
+  'DELETE /v1/strategies',
   'GET /',
   'GET /docs',
   'GET /docs/{file}',
@@ -68,6 +69,7 @@ const ROUTES = [
   'GET /v1/rules/history',
   'GET /v1/rules/lint',
   'GET /v1/rules/{id}',
+  'GET /v1/strategies',
   'PATCH /v1/capabilities/{name}',
   'POST /v1/agents',
   'POST /v1/agents/{agentId}/cordon',
@@ -87,7 +89,9 @@ const ROUTES = [
   'POST /v1/rules/dry-run',
   'POST /v1/rules/import',
   'POST /v1/rules/rollback',
+  'POST /v1/strategies/reload',
   'PUT /v1/agents/{agentId}/heartbeat',
+  'PUT /v1/strategies',
 ];
 
 describe('the OpenAPI document', () => {

@@ -104,6 +104,11 @@ function showReply(output: ConsoleOutput, reply: RouteReply): void {
     ['ambiguous', reply.ambiguous ? 'yes: another capability is nearly as relevant' : undefined],
     ['retry after', reply.retryAfterMs === undefined ? undefined : `${reply.retryAfterMs} ms`],
     ['degraded', reply.degraded ? (reply.degradedReason ?? 'yes') : undefined],
+    ['panic', reply.panic === true ? 'fewer than half of its agents are well' : undefined],
+    [
+      'preserving',
+      reply.registry?.preserving === true ? 'many agents fell silent together: none is evicted' : undefined,
+    ],
     ['took', `${shownNumber(reply.timings.total, 1)} ms (cache ${reply.cache}, index ${reply.indexVersion})`],
   ]);
   if (reply.alternatives.length > 0) {
@@ -157,6 +162,13 @@ function matchedBy({ matchedBy: by, ruleId }: RouteReply): string | undefined {
   return ruleId === undefined ? by : `${by} ${ruleId}`;
 }
 
+/** Shown where somebody does not have its full weight. */
+const WEIGHT_COLUMN = {
+  head: 'TIMES',
+  cell: ({ agentWeight }: Explain['candidates'][number]) =>
+    agentWeight === undefined ? '1' : `${shownNumber(agentWeight.value)} ${agentWeight.note}`,
+};
+
 function showExplain(output: ConsoleOutput, explain: Explain): void {
   showMeaning(output, explain);
   if (explain.candidates.length > 0) {
@@ -174,6 +186,7 @@ function showExplain(output: ConsoleOutput, explain: Explain): void {
           return part === undefined ? '-' : `${shownNumber(part.value)} -> ${shownNumber(part.part, 3)}`;
         },
       })),
+      ...(explain.candidates.some(({ agentWeight }) => agentWeight !== undefined) ? [WEIGHT_COLUMN] : []),
     ]);
   }
   if (explain.dropped.length > 0) {
@@ -185,10 +198,12 @@ function showExplain(output: ConsoleOutput, explain: Explain): void {
     ]);
   }
   if (explain.strategies.length > 0) {
-    output.heading('Strategies');
+    output.heading(explain.policy === 'default' ? 'Strategies' : `Strategies of ${explain.policy}`);
     output.table(explain.strategies, [
       { head: 'STRATEGY', cell: ({ name }) => name },
+      { head: 'KEPT', cell: ({ kept }) => kept, align: 'right' },
       { head: 'NOTE', cell: ({ note }) => note },
+      { head: 'DROPPED', cell: ({ dropped }) => dropped.join(', '), maxWidth: 40 },
     ]);
   }
 }
