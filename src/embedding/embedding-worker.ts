@@ -13,6 +13,7 @@ const say = (answer: WorkerAnswer): void => {
 // Ctrl-C reaches the whole process group, but queued texts are still wanted: our parent says when it is over.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
+process.on('SIGHUP', () => {});
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 async function answerRun(encoder: SentenceEncoder, { runId, texts }: RunRequest): Promise<void> {

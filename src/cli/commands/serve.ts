@@ -1,6 +1,7 @@
 /**
- * `agent-reach serve`: runs the service until SIGTERM or SIGINT; SIGHUP reads the strategies file again. The first signal lets running requests end and
- * flushes the store; a second one exits at once. The address is printed once the service takes requests.
+ * `agent-reach serve`: runs the service until SIGTERM or SIGINT. The first signal lets running requests end and
+ * flushes the store; a second one exits at once. SIGHUP reads the strategies file again. The address is printed once
+ * the service takes requests.
  */
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
