@@ -18,7 +18,10 @@ export async function call(
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
+  // The change feed never ends: that it began is the answer.
+  const isEndless = method === 'GET' && response.headers.get('content-type')?.startsWith('text/event-stream');
+  const text = isEndless === true ? '' : await response.text();
+  if (isEndless === true) await response.body?.cancel();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
   return { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
 }

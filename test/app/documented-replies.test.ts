@@ -49,6 +49,10 @@ const REQUESTS: readonly (readonly [operation: string, sent: Sent])[] = [
   ['post /v1/agents', { path: '/v1/agents', body: { ...AGENT, agentId: 'weather-2' }, status: 201 }],
   ['get /v1/agents', { path: '/v1/agents?limit=1', status: 200 }],
   ['get /v1/agents', { path: '/v1/agents?cursor=x', status: 400 }],
+  ['get /v1/agents', { path: '/v1/agents?waitIndex=0&waitMs=0', status: 200 }],
+  ['get /v1/events', { path: '/v1/events', status: 200 }],
+  ['get /v1/events', { path: '/v1/events?since=x', status: 400 }],
+  ['get /v1/events', { path: '/v1/events?since=another-1-0', status: 410 }],
   ['get /v1/agents/{agentId}', { path: '/v1/agents/weather-1', status: 200 }],
   ['get /v1/agents/{agentId}', { path: '/v1/agents/nobody', status: 404 }],
   [

@@ -60,6 +60,7 @@ const ROUTES = [
   'GET /v1/audit',
   'GET /v1/capabilities',
   'GET /v1/capabilities/{name}',
+  'GET /v1/events',
   'GET /v1/feedback',
   'GET /v1/index/diff',
   'GET /v1/index/golden',
