@@ -50,6 +50,41 @@ export const ROUTE_REPLY = {
   timings: { embed: 3.4, recall: 0.2, total: 3.9 },
 } as const;
 
+/** 订机票然后查天气 */
+export const MULTI_INTENT_REPLY = {
+  ...ROUTE_REPLY,
+  requestId: 'req_8k2m1.1',
+  decision: 'multi_intent',
+  capability: null,
+  agent: null,
+  relevance: 0.87,
+  score: null,
+  factors: null,
+  alternatives: [],
+  intents: [
+    {
+      text: '订机票',
+      decision: 'no_match',
+      reason: 'no_agent_available',
+      capability: 'travel.book.flight',
+      agent: null,
+      relevance: 0.87,
+      score: null,
+      ambiguous: false,
+    },
+    {
+      text: '查天气',
+      decision: 'route',
+      reason: null,
+      capability: 'weather.query.city',
+      agent: ROUTE_REPLY.agent,
+      relevance: 0.93,
+      score: 0.8852,
+      ambiguous: false,
+    },
+  ],
+} as const;
+
 export const FEEDBACK_REPORT = { intent: '外面要带伞吗', correct: 'weather.query.city' } as const;
 
 export const FEEDBACK = {

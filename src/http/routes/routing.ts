@@ -6,7 +6,7 @@ import {
   routeRequestSchema,
 } from '../../contract/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { ROUTE_BATCH, ROUTE_REPLY, ROUTE_REQUEST } from '../examples.ts';
+import { MULTI_INTENT_REPLY, ROUTE_BATCH, ROUTE_REPLY, ROUTE_REQUEST } from '../examples.ts';
 import type { RecentIntents } from '../recent-intents.ts';
 import { jsonReply } from '../reply.ts';
 import type { HttpServices } from '../services.ts';
@@ -23,7 +23,9 @@ export function routingEndpoints(routing: HttpServices['routing'], recent: Recen
       access: 'route',
       summary: 'Route an intent, or an exact capability, to one agent',
       description:
-        'Every decision is a 200: `route`, `queue` (all are busy; see retryAfterMs) or `no_match` (see reason).',
+        'Every decision is a 200: `route`, `queue` (all are busy; see retryAfterMs), `no_match` (see reason) or ' +
+        '`multi_intent`: the request holds several intents, each with its own decision and agent in `intents`. What it ' +
+        'asks not to be done is never answered (reason `negated` where nothing else is asked).',
       body: { schema: routeRequestSchema, example: ROUTE_REQUEST },
       replies: { 200: { description: 'The decision.', schema: routeReplySchema, example: ROUTE_REPLY } },
       errors: ['AR_ERR_INVALID_INTENT', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_OVERLOADED'],
@@ -47,7 +49,7 @@ export function routingEndpoints(routing: HttpServices['routing'], recent: Recen
         200: {
           description: 'One decision a request.',
           schema: routeBatchReplySchema,
-          example: { requestId: 'req_8k2m1', results: [ROUTE_REPLY] },
+          example: { requestId: 'req_8k2m1', results: [ROUTE_REPLY, MULTI_INTENT_REPLY] },
         },
       },
       errors: ['AR_ERR_INVALID_INTENT', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_OVERLOADED'],
