@@ -18,13 +18,16 @@ export async function startCluster(count: number, ...redisOptions: string[]): Pr
   const redis = await TestRedis.start(...redisOptions);
   const folder = mkdtempSync(join(tmpdir(), 'agent-reach-cluster-'));
   const instances: HashService[] = [];
+  let started = 0;
   const add = async (): Promise<HashService> => {
-    const dir = join(folder, `data-${instances.length}`);
+    const dir = join(folder, `data-${started++}`);
     const instance = await startHashService({ data: { dir }, redis: { url: redis.url } });
     instances.push(instance);
     return instance;
   };
-  for (let i = 0; i < count; i++) await add();
+  // The first one is the sweeper.
+  if (count > 0) await add();
+  await Promise.all(Array.from({ length: count - 1 }, add));
   return {
     redis,
     instances,

@@ -1,0 +1,166 @@
+/** What is left when an instance, the sweeper or Redis itself fails. Real processes, a real redis-server. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { FeedEvent } from '../../src/contract/index.ts';
+import { ReachClient } from '../../src/sdk/index.ts';
+import { hasRedisServer } from '../storage/redis-server.ts';
+import { call, registration } from './client.ts';
+import type { HashService } from './hash-service.ts';
+import { type RedisCluster, routed, startCluster } from './redis-cluster.ts';
+
+const BRIEF = { heartbeatIntervalMs: 1_000 };
+
+describe.runIf(hasRedisServer)('instances over one Redis', () => {
+  let cluster: RedisCluster | undefined;
+  const stop: (() => void)[] = [];
+  afterEach(async () => {
+    for (const one of stop.splice(0)) one();
+    await cluster?.stop();
+    cluster = undefined;
+  });
+
+  async function start(count: number, ...options: string[]): Promise<readonly HashService[]> {
+    cluster = await startCluster(count, ...options);
+    return cluster.instances;
+  }
+
+  async function stateOf({ url }: HashService, agentId: string): Promise<string> {
+    const { status, body } = await call(url, 'GET', `/v1/agents/${agentId}`);
+    return status === 200 ? body.state : String(status);
+  }
+
+  /** Beats at these instances in turn for as long as the test lasts. */
+  function keepAlive(agentId: string, leaseId: string, instances: () => readonly HashService[]): void {
+    let turn = 0;
+    const timer = setInterval(() => {
+      const targets = instances();
+      const target = targets[turn++ % targets.length];
+      if (target === undefined) return;
+      call(target.url, 'PUT', `/v1/agents/${agentId}/heartbeat`, { leaseId }).catch(() => undefined);
+    }, 300);
+    stop.push(() => clearInterval(timer));
+  }
+
+  function watch(url: string, since?: string) {
+    const ending = new AbortController();
+    stop.push(() => ending.abort());
+    const seen: FeedEvent[] = [];
+    let ready = '';
+    const options = { signal: ending.signal, ...(since === undefined ? {} : { since }) };
+    const client = new ReachClient({ baseUrl: url });
+    const followed = client.events.follow((event) => seen.push(event), {
+      ...options,
+      onReady: ({ id }) => {
+        ready = id;
+      },
+    });
+    followed.catch(() => undefined);
+    return { seen, opened: () => expect.poll(() => ready, { timeout: 5_000 }).not.toBe('') };
+  }
+
+  test('mark a silent agent offline at all of them, and evict nobody whose beats another one takes', async () => {
+    const [a, b] = (await start(2)) as [HashService, HashService];
+    const { body: lease } = await call(a.url, 'POST', '/v1/agents', registration('kept', ['kept.do.it'], BRIEF));
+    keepAlive('kept', lease.leaseId, () => [b]);
+    await call(b.url, 'POST', '/v1/agents', registration('silent', ['silent.do.it'], BRIEF));
+    await expect.poll(() => routed(a, 'silent.do.it')).toBe('silent');
+    const feeds = [watch(a.url), watch(b.url)];
+    for (const feed of feeds) await feed.opened();
+    await expect.poll(() => stateOf(a, 'silent'), { timeout: 9_000 }).toBe('offline');
+    await expect.poll(() => stateOf(b, 'silent'), { timeout: 1_000 }).toBe('offline');
+    expect([await routed(a, 'silent.do.it'), await routed(b, 'silent.do.it')]).toEqual([null, null]);
+    expect([await stateOf(a, 'kept'), await stateOf(b, 'kept')]).toEqual(['online', 'online']);
+    const moves = (feed: { readonly seen: FeedEvent[] }) =>
+      feed.seen.filter(({ agentId }) => agentId === 'silent').map(({ id, from, to, why }) => ({ id, from, to, why }));
+    const [first, second] = feeds.map(moves);
+    await expect.poll(() => feeds.map(moves).map((one) => one.at(-1)?.to)).toEqual(['offline', 'offline']);
+    expect(feeds.map(moves)[1]).toEqual(feeds.map(moves)[0]);
+    expect(moves(feeds[0] ?? { seen: [] }).at(-1)).toMatchObject({ to: 'offline', why: 'lease_lapsed' });
+    expect(first?.length).toBe(second?.length);
+  });
+
+  test('refuse what a sweeper does that was stopped for longer than its term', async () => {
+    const [a, b] = (await start(2)) as [HashService, HashService];
+    const { body: lease } = await call(b.url, 'POST', '/v1/agents', registration('kept', ['kept.do.it'], BRIEF));
+    await expect.poll(() => routed(a, 'kept.do.it')).toBe('kept');
+    keepAlive('kept', lease.leaseId, () => [b]);
+    const feed = watch(b.url);
+    await feed.opened();
+    // The first one to start is the sweeper.
+    a.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    a.child.kill('SIGCONT');
+    const until = performance.now() + 1_500;
+    while (performance.now() < until) {
+      expect(await stateOf(b, 'kept')).toBe('online');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await expect.poll(() => routed(a, 'kept.do.it')).toBe('kept');
+    expect(feed.seen.filter(({ to, type }) => to === 'offline' || type === 'agent.evicted')).toEqual([]);
+    // The other one is the sweeper by now.
+    await call(a.url, 'POST', '/v1/agents', registration('silent', ['silent.do.it'], BRIEF));
+    await expect.poll(() => stateOf(b, 'silent'), { timeout: 9_000 }).toBe('offline');
+  });
+
+  test('let a watcher of a killed one go on at another, each change once', async () => {
+    const [a, b] = (await start(2)) as [HashService, HashService];
+    const first = watch(a.url);
+    await first.opened();
+    for (let i = 0; i < 5; i++) {
+      await call(b.url, 'POST', '/v1/agents', registration(`agent-${i}`, ['bulk.do.it']));
+    }
+    await expect.poll(() => first.seen.length).toBe(5);
+    a.child.kill('SIGKILL');
+    await a.died;
+    for (let i = 5; i < 9; i++) {
+      await call(b.url, 'POST', '/v1/agents', registration(`agent-${i}`, ['bulk.do.it']));
+    }
+    const second = watch(b.url, first.seen[2]?.id ?? '');
+    await expect.poll(() => second.seen.length).toBe(6);
+    expect(second.seen.slice(0, 2)).toEqual(
+      first.seen.slice(3).map((one, i) => ({ ...one, epoch: second.seen[i]?.epoch })),
+    );
+    const ids = [...first.seen.slice(0, 3), ...second.seen].map(({ agentId }) => agentId);
+    expect(ids).toEqual(Array.from({ length: 9 }, (_, i) => `agent-${i}`));
+  });
+
+  test('route on and say so while Redis is away, refuse what they cannot store, and catch up', async () => {
+    const [a, b] = (await start(2, '--appendonly', 'yes')) as [HashService, HashService];
+    const { body: lease } = await call(a.url, 'POST', '/v1/agents', registration('known', ['known.do.it']));
+    await expect.poll(() => routed(b, 'known.do.it')).toBe('known');
+    await cluster?.redis.kill();
+    const reply = async (at: HashService) =>
+      (await call(at.url, 'POST', '/v1/route', { capability: 'known.do.it' })).body;
+    await expect.poll(async () => (await reply(a)).stale, { timeout: 5_000 }).toBe(true);
+    expect(await reply(a)).toMatchObject({ agent: { agentId: 'known' }, staleMs: expect.any(Number) });
+    expect((await call(a.url, 'GET', '/healthz')).body).toMatchObject({ stale: true });
+    expect((await call(a.url, 'GET', '/readyz')).body).toMatchObject({ ready: true, checks: { store: { ok: false } } });
+    for (const refused of [
+      await call(a.url, 'POST', '/v1/agents', registration('new', ['new.do.it'])),
+      await call(a.url, 'PUT', '/v1/agents/known/heartbeat', { leaseId: lease.leaseId }),
+    ]) {
+      expect(refused).toMatchObject({ status: 503, body: { code: 'AR_ERR_STORE_UNAVAILABLE', retryable: true } });
+    }
+    await cluster?.redis.run('--appendonly', 'yes');
+    await expect.poll(async () => (await reply(a)).stale, { timeout: 9_000 }).toBeUndefined();
+    await expect
+      .poll(async () => (await call(a.url, 'POST', '/v1/agents', registration('new', ['new.do.it']))).status, {
+        timeout: 5_000,
+      })
+      .toBe(201);
+    await expect.poll(() => routed(b, 'new.do.it'), { timeout: 5_000 }).toBe('new');
+    expect(await routed(b, 'known.do.it')).toBe('known');
+  });
+
+  test('start anew with everything that was acknowledged, the dead still dead', async () => {
+    const [a] = (await start(1)) as [HashService];
+    await call(a.url, 'POST', '/v1/agents', registration('well', ['well.do.it']));
+    await call(a.url, 'POST', '/v1/agents', registration('dead', ['dead.do.it'], BRIEF));
+    await expect.poll(() => stateOf(a, 'dead'), { timeout: 9_000 }).toBe('offline');
+    a.child.kill('SIGKILL');
+    await a.died;
+    const next = await cluster?.add();
+    if (next === undefined) throw new Error('no instance');
+    expect([await stateOf(next, 'well'), await stateOf(next, 'dead')]).toEqual(['online', 'offline']);
+    expect([await routed(next, 'well.do.it'), await routed(next, 'dead.do.it')]).toEqual(['well', null]);
+  });
+});
