@@ -28,31 +28,41 @@ export function addServeCommand(program: Program): void {
 async function serve(config: Config, output: ConsoleOutput): Promise<void> {
   // Listening before the start: a signal while the model loads must not kill half a start.
   const stopSignal = firstSignal(output, config.http.stopTimeoutMs + FLUSH_MS);
-  const serving = onHangup(output);
+  const hangups = onHangup(output);
   const { startService } = await import('../../app/index.ts');
   const stopping = new AbortController();
   void stopSignal.then(() => stopping.abort());
   const service = await startService(config, {}, stopping.signal);
-  serving(service);
+  hangups.serves(service);
   const { url } = service;
   output.answer({ url, host: service.host, port: service.port, dataDir: config.data.dir }, () =>
     output.line(`agent-reach is ready at ${url} (data in ${config.data.dir})`),
   );
   await stopSignal;
   await service.stop();
+  if (hangups.isTerminalGone()) {
+    // Node aborts where it exits without the terminal that it started with; the signal by itself ends it cleanly.
+    process.removeAllListeners('SIGHUP');
+    process.kill(process.pid, 'SIGHUP');
+    return;
+  }
   // Worker threads or sockets that some library still holds must not keep a stopped service alive.
   process.exit(EXIT.ok);
 }
 
-/**
- * A terminal that closes sends SIGHUP too, and then it means the end; what was a terminal is none afterwards. The
- * returned function hands in the service, before which there is nothing to read again.
- */
-function onHangup(output: ConsoleOutput): (service: RunningService) => void {
+interface Hangups {
+  /** From now on there is something to read again. */
+  serves(service: RunningService): void;
+  isTerminalGone(): boolean;
+}
+
+/** A terminal that closes sends SIGHUP too, and then it means the end; what was a terminal is none afterwards. */
+function onHangup(output: ConsoleOutput): Hangups {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
+  const isTerminalGone = (): boolean => !terminals.every((descriptor) => isatty(descriptor));
   let running: RunningService | undefined;
   process.on('SIGHUP', () => {
-    if (!terminals.every((descriptor) => isatty(descriptor))) {
+    if (isTerminalGone()) {
       process.kill(process.pid, 'SIGTERM');
       return;
     }
@@ -61,8 +71,11 @@ function onHangup(output: ConsoleOutput): (service: RunningService) => void {
       (error: unknown) => output.note(`SIGHUP: ${errorText(error)}`),
     );
   });
-  return (service) => {
-    running = service;
+  return {
+    isTerminalGone,
+    serves(service) {
+      running = service;
+    },
   };
 }
 
