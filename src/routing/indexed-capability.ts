@@ -1,12 +1,16 @@
 import { type CapabilityMeaning, capabilityTexts, nameAsWords } from '../capability/index.ts';
-import { type CapabilityName, type ContentHash, canonicalText, contentHash } from '../core/index.ts';
+import { type CapabilityName, type ContentHash, canonicalText, contentHash, foldChinese } from '../core/index.ts';
 import type { LexicalDocument } from '../lexical-index/index.ts';
 
 export interface IndexedText {
   readonly kind: 'name' | 'description' | 'alias' | 'example';
   readonly text: string;
+  /** Of the form that is embedded: vectors that were made of another form of the text are not taken for its own. */
   readonly hash: ContentHash;
 }
+
+/** What the model is given of a text. */
+export const embeddedForm = foldChinese;
 
 /** A capability as the indexes hold it: its meaning, and the texts that stand for it, each with its content hash. */
 export interface IndexedCapability {
@@ -27,7 +31,7 @@ export function indexedCapability(meaning: CapabilityMeaning): IndexedCapability
     name: meaning.name,
     sensitive: meaning.sensitive,
     aliases: meaning.aliases.map(canonicalText),
-    texts: capabilityTexts(meaning).map(({ kind, text }) => ({ kind, text, hash: contentHash(text) })),
+    texts: textsOf(meaning),
     meaning,
     meaningHash: contentHash(JSON.stringify(meaning)),
     document: {
@@ -38,6 +42,16 @@ export function indexedCapability(meaning: CapabilityMeaning): IndexedCapability
       examples: meaning.examples,
     },
   };
+}
+
+/** Texts of one embedded form stand once. */
+function textsOf(meaning: CapabilityMeaning): IndexedText[] {
+  const byHash = new Map<ContentHash, IndexedText>();
+  for (const { kind, text } of capabilityTexts(meaning)) {
+    const hash = contentHash(embeddedForm(text));
+    if (!byHash.has(hash)) byHash.set(hash, { kind, text, hash });
+  }
+  return [...byHash.values()];
 }
 
 /**

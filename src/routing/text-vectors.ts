@@ -1,14 +1,7 @@
-import {
-  type Clock,
-  type ContentHash,
-  errorText,
-  foldChinese,
-  isAgentReachError,
-  log,
-  publish,
-} from '../core/index.ts';
+import { type Clock, type ContentHash, errorText, isAgentReachError, log, publish } from '../core/index.ts';
 import type { Embedder } from '../embedding/index.ts';
 import type { LayeredIndex } from '../vector-index/index.ts';
+import { embeddedForm } from './indexed-capability.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface TextVectorsOptions {
@@ -101,7 +94,7 @@ export class TextVectors {
     const fresh = absent.filter((hash) => !stored.has(hash));
     if (fresh.length > 0) {
       const embedded = await embedder.embed(
-        fresh.map((hash) => foldChinese(texts.get(hash) ?? '')),
+        fresh.map((hash) => embeddedForm(texts.get(hash) ?? '')),
         { kind: 'document' },
       );
       publish('step', { name: 'rebuild.texts_embedded' });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readDefinitions, unionMeaning } from '../../src/capability/index.ts';
 import type { CapabilityObject } from '../../src/contract/index.ts';
+import { contentHash } from '../../src/core/index.ts';
+import { KeyValueVectorStore } from '../../src/storage/index.ts';
 import { MAIL, routerRig, WEATHER } from './router-rig.ts';
 
 function meaningsOf(capabilities: CapabilityObject[], namespace = 'default') {
@@ -18,6 +20,22 @@ describe('CapabilityIndexer', () => {
     const before = embedder.embeddedTexts;
     await indexer.prepare(meaningsOf([MAIL, shared]));
     expect(embedder.embeddedTexts).toBe(before);
+  });
+
+  it('embeds anew what the store holds by the hash of another form, and both writings of a text once', async () => {
+    const { embedder, indexer, store, vectors } = await routerRig();
+    const [traditional, simplified] = ['取消我的鬧鐘', '取消我的闹钟'];
+    const [old] = await embedder.embed(['something else'], { kind: 'document' });
+    await new KeyValueVectorStore(store).putMany(
+      embedder.info.fingerprint,
+      new Map([[contentHash(traditional), old ?? new Float32Array()]]),
+    );
+    const before = embedder.embeddedTexts;
+    await indexer.prepare(meaningsOf([{ name: 'alarm.cancel.one', examples: [traditional, simplified] }]));
+    expect(embedder.embeddedTexts - before).toBe(2);
+    const [meant] = await embedder.embed([simplified], { kind: 'document' });
+    expect(vectors.vectorOf(contentHash(simplified))).toEqual(meant);
+    expect(vectors.has(contentHash(traditional))).toBe(false);
   });
 
   it('warns about a capability that reads like another one', async () => {
