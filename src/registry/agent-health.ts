@@ -16,7 +16,7 @@ import type {
 } from '../contract/index.ts';
 import { AgentReachError, type Clock, isAgentReachError } from '../core/index.ts';
 import type { AgentFacts, AgentLedger } from './agent-ledger.ts';
-import type { AgentLiveness, AgentRecord, RegisteredAgent } from './agent-record.ts';
+import type { AgentLiveness, AgentRecord, Cordon, RegisteredAgent } from './agent-record.ts';
 import { CallerReports } from './caller-reports.ts';
 import { isRoutable } from './health.ts';
 import type { HealthProber } from './health-prober.ts';
@@ -95,10 +95,11 @@ export class AgentHealth {
     }
     const agent = this.ownedBy(agentId, beat.leaseId);
     const moment = { nowMs: clock.now(), wallAt: clock.wallNow() };
-    let current = ledger.change(agent, beaten(agent, beat, moment), 'beat');
-    const ended = endOf(current.liveness, moment.nowMs);
-    if (ended !== null && current.record.offlineAt === null) current = this.watch.takeOffline(current, ended);
-    else {
+    const learnt = beaten(agent, beat, moment);
+    const ended = endOf({ ...agent.liveness, ...learnt.liveness }, moment.nowMs);
+    const isOver = ended !== null && agent.record.offlineAt === null;
+    const current = isOver ? this.watch.takeOffline(agent, ended, learnt) : ledger.change(agent, learnt, 'beat');
+    if (!isOver) {
       this.watch.watch(current);
       if (current.record !== agent.record) writer.syncAgent(agentId);
       if (current.liveness.suspicion !== null) this.watch.probe(current);
@@ -295,9 +296,13 @@ function warningsOf({ record, liveness }: RegisteredAgent, nowMs: number, wallAt
   }
   if (record.drain !== null && record.drain.by !== null) warnings.push(drainWarning(record.drain.until, wallAt));
   if (record.cordoned !== null) {
-    warnings.push({ code: 'cordoned', message: `an operator fenced this agent off: ${record.cordoned.reason}` });
+    warnings.push(cordonWarning(record.cordoned));
   }
   return warnings;
+}
+
+export function cordonWarning({ reason }: Cordon): Warning {
+  return { code: 'cordoned', message: `an operator fenced this agent off: ${reason}` };
 }
 
 function drainWarning(until: number | null, wallAt: number): Warning {

@@ -32,7 +32,7 @@ import type {
 } from '../contract/index.ts';
 import { AgentReachError, type Clock, canonicalText, newLeaseId, publish } from '../core/index.ts';
 import type { EventBus } from '../events/index.ts';
-import { AgentHealth, type BeatSharing } from './agent-health.ts';
+import { AgentHealth, type BeatSharing, cordonWarning } from './agent-health.ts';
 import { AgentLedger } from './agent-ledger.ts';
 import { agentView, listAgents } from './agent-listing.ts';
 import type { AgentRecord, RegisteredAgent } from './agent-record.ts';
@@ -353,6 +353,7 @@ export class AgentRegistry {
 const entryLane = (namespace: string, name: string): string => `/${namespace}/${name}`;
 
 function replyOf(record: AgentRecord, warnings: Warning[]): RegistrationReply {
-  const { agentId, leaseId, incarnation, heartbeatIntervalMs } = record;
-  return { agentId, leaseId, incarnation, heartbeatIntervalMs, warnings };
+  const { agentId, leaseId, incarnation, heartbeatIntervalMs, cordoned } = record;
+  const fence = cordoned === null ? [] : [cordonWarning(cordoned)];
+  return { agentId, leaseId, incarnation, heartbeatIntervalMs, warnings: [...fence, ...warnings] };
 }

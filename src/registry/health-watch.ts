@@ -106,11 +106,12 @@ export class HealthWatch {
     if (url !== undefined && record.offlineAt === null) this.#probes.request({ agentId, incarnation, url });
   }
 
-  /** Out of routing when this returns; stored in the background. */
-  takeOffline(agent: RegisteredAgent, why: StateReason): RegisteredAgent {
+  /** Out of routing when this returns; stored in the background. `learnt` at the same time, it is one change. */
+  takeOffline(agent: RegisteredAgent, why: StateReason, learnt: AgentFacts = {}): RegisteredAgent {
     const { clock, ledger, writer, keepOfflineMs } = this.#parts;
-    const record: AgentRecord = { ...agent.record, offlineAt: clock.wallNow() };
+    const record: AgentRecord = { ...(learnt.record ?? agent.record), offlineAt: clock.wallNow() };
     const liveness = {
+      ...learnt.liveness,
       suspicion: null,
       hasLapsed: true,
       ejectedDueAt: null,

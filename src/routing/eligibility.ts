@@ -112,7 +112,7 @@ function standingOf(
     const { state } = agent.liveness;
     if (state === 'offline' || state === 'cordoned' || state === 'draining') continue;
     alive += 1;
-    if (isHealthy(state)) healthy += 1;
+    if (isHealthy(state) && agent.liveness.suspicion === null) healthy += 1;
     isAnyoneSure ||= !isDoubtful(agent.liveness) && wants(agent) === null;
   }
   return { isPanicking: healthy * 2 < alive, isAnyoneSure };

@@ -21,7 +21,8 @@ describe('a cordon', () => {
       state: 'cordoned',
       warnings: [{ code: 'cordoned', message: expect.stringContaining('disk') }],
     });
-    await bench.registry.register(registrationOf('a', { version: '2.0.0' }));
+    const { reply } = await bench.registry.register(registrationOf('a', { version: '2.0.0' }));
+    expect(reply.warnings).toMatchObject([{ code: 'cordoned' }]);
     expect(view(bench)).toMatchObject({ state: 'cordoned', incarnation: 2 });
     await bench.registry.stop();
     const later = makeBench({ store: bench.store, clock: bench.clock });
