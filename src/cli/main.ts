@@ -23,10 +23,10 @@ import { ConsoleOutput } from './console-output.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { addHelpCommand, createProgram, silenceUsage, usageError } from './program.ts';
 
-// `agent-reach ... | head` closes the pipe early; commander writes help and version before any output is made.
+// `agent-reach ... | head` closes the pipe early, a terminal may close; commander writes before any output is made.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
   });
 }
 

@@ -17,6 +17,13 @@ export interface LoggerOptions {
   readonly stream?: DestinationStream;
 }
 
+/** A full disk behind stderr, or a terminal that closed, costs log lines, never the service. */
+function standardError(): DestinationStream {
+  const stream = destination({ dest: 2, sync: true });
+  stream.on('error', () => {});
+  return stream;
+}
+
 /** Listens until the returned function is called. */
 export function startLogger(options: LoggerOptions): () => void {
   const logger = pino(
@@ -26,7 +33,7 @@ export function startLogger(options: LoggerOptions): () => void {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
     },
-    options.stream ?? destination({ dest: 2, sync: true }),
+    options.stream ?? standardError(),
   );
   const stops = [
     subscribe('log', ({ level, message, fields }) => logger[level](fields ?? {}, message)),

@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { log, publish } from '../../src/core/index.ts';
 import { type LogLevel, startLogger } from '../../src/telemetry/index.ts';
@@ -51,5 +55,21 @@ describe('the logger', () => {
     stop();
     log('error', 'late');
     expect(lines).toEqual([]);
+  });
+
+  // Linux has a device that is always full.
+  it.skipIf(process.platform !== 'linux')('costs the service nothing where stderr is a full disk', async () => {
+    const source = (room: string): string => fileURLToPath(new URL(`../../src/${room}/index.ts`, import.meta.url));
+    const script = `
+      const { startLogger } = await import(${JSON.stringify(source('telemetry'))});
+      const { log } = await import(${JSON.stringify(source('core'))});
+      startLogger({ level: 'info' });
+      for (let i = 0; i < 3; i++) log('info', 'a line');
+      setImmediate(() => process.exit(7));`;
+    const full = openSync('/dev/full', 'w');
+    const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', script];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', full] });
+    closeSync(full);
+    expect(await once(child, 'exit')).toEqual([7, null]);
   });
 });
