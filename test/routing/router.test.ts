@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { routeReplySchema, ruleSchema } from '../../src/contract/index.ts';
+import { routeReplySchema, routeRequestSchema, ruleSchema } from '../../src/contract/index.ts';
 import { MAIL, routerRig, WEATHER } from './router-rig.ts';
 
 async function twoAgents() {
@@ -120,6 +120,25 @@ describe('Router', () => {
       1,
     );
     expect(named(await ask({ intent: 'send an email to somebody', topK: 2 }))).toEqual(named(both));
+  });
+
+  it('says ambiguous out of the cache and in a batch too, and judges the margin anew', async () => {
+    let ambiguityMargin = 0.05;
+    const { ask, register, router } = await routerRig({
+      get ambiguityMargin() {
+        return ambiguityMargin;
+      },
+    });
+    await register({ id: 'mail-1' }, [MAIL]);
+    await register({ id: 'mail-2' }, [{ name: 'mail.deliver.message', description: 'send an email to somebody' }]);
+    const intent = 'send an email to somebody';
+    expect(await ask({ intent })).toMatchObject({ ambiguous: true, cache: 'miss' });
+    expect(await ask({ intent })).toMatchObject({ ambiguous: true, cache: 'hit' });
+    const requests = [intent, `${intent} please`].map((one) => routeRequestSchema.parse({ intent: one }));
+    const replies = await router.routeBatch(requests, { requestId: 'req_batch', scopes: new Set(['*']) });
+    expect(replies.map(({ ambiguous }) => ambiguous)).toEqual([true, true]);
+    ambiguityMargin = -1;
+    expect(await ask({ intent })).toMatchObject({ ambiguous: false, cache: 'hit' });
   });
 
   describe('live state', () => {
