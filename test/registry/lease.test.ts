@@ -31,6 +31,21 @@ test('asks for the next beat within ten percent of the interval', () => {
   );
 });
 
+test('spreads the next beats of 2,000 agents that came back at once over the fifth of an interval', () => {
+  let seed = 1;
+  const random = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const seconds = new Map<number, number>();
+  for (let i = 0; i < 2_000; i++) {
+    const second = Math.floor(nextHeartbeatMs(30_000, random()) / 1_000);
+    seconds.set(second, (seconds.get(second) ?? 0) + 1);
+  }
+  expect([...seconds.keys()].sort((a, b) => a - b)).toEqual([27, 28, 29, 30, 31, 32]);
+  for (const count of seconds.values()) expect(count).toBeLessThan((2_000 / 6) * 1.25);
+});
+
 describe('a lease', () => {
   test('that three intervals did not renew takes the agent out of routing', async () => {
     const bench = makeBench();
