@@ -20,7 +20,12 @@ export const best = strategyRow({
   narrow(candidates, { within }, { random }) {
     const top = candidates[0]?.score ?? 0;
     const equals = candidates.filter((candidate) => top - candidate.score <= within + EQUAL_SCORE);
-    const note = equals.length === 1 ? 'the highest score' : `the less loaded of two of ${equals.length} equals`;
-    return { candidates: [twoChoices(equals, random)], note: `from ${candidates.length} candidates, ${note}` };
+    const note =
+      candidates.length === 1
+        ? 'the only candidate'
+        : equals.length === 1
+          ? `the highest score of ${candidates.length}`
+          : `the less loaded of two of ${equals.length} equals among ${candidates.length}`;
+    return { candidates: [twoChoices(equals, random)], note };
   },
 });

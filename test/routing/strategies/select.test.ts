@@ -74,7 +74,7 @@ describe('select', () => {
     expect(strategies).toEqual([
       { name: 'failure_domain', note: '2 of 3 are in zone hz', kept: 2, dropped: ['far'] },
       { name: 'affinity', note: `${owner} owns this affinity key`, kept: 1, dropped: [other] },
-      { name: 'best', note: 'from 1 candidates, the highest score', kept: 1, dropped: [] },
+      { name: 'best', note: 'the only candidate', kept: 1, dropped: [] },
     ]);
     expect(chooser.select({ zone: 'hz' }).strategies).toEqual([]);
   });
