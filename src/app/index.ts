@@ -21,4 +21,5 @@ export { type ConfigRow, describeConfig } from './config-report.ts';
 export { type RunningService, SERVICE_VERSION, startService } from './lifecycle.ts';
 export { type OfflineRequest, type OfflineService, openOfflineService } from './offline-service.ts';
 export { type LintFileRequest, lintFile } from './registry-file-lint.ts';
+export { type MigrationReport, type MigrationRequest, migrateStore } from './store-migration.ts';
 export { readStrategiesFile } from './strategies-file.ts';

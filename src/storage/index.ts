@@ -4,7 +4,7 @@ export { KeyValueDriftStore } from './drift-store.ts';
 export { feedbackChangeOf, KeyValueFeedbackStore } from './feedback-store.ts';
 export { goldenChangeOf, KeyValueGoldenStore } from './golden-store.ts';
 export { KeyValueIndexHoldStore } from './index-hold-store.ts';
-export { type KeyValueStore, LOGGED_TABLES, TABLES, type TableName } from './key-value-store.ts';
+export { type KeyValueStore, LOGGED_TABLES, TABLES, type TableName, type TableWrite } from './key-value-store.ts';
 export { LmdbStore } from './lmdb/lmdb-store.ts';
 export { MemoryStore } from './memory/memory-store.ts';
 export { RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';

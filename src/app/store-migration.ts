@@ -1,0 +1,164 @@
+/**
+ * Copies everything that one store holds into another one, then reads the copy back and compares counts and digests.
+ * Nothing may run on either of them meanwhile. Index versions stay in their folder; what holds one of them goes along.
+ */
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { AgentReachError } from '../core/index.ts';
+import {
+  type KeyValueStore,
+  LmdbStore,
+  RedisStore,
+  TABLES,
+  type TableName,
+  type TableWrite,
+} from '../storage/index.ts';
+import { dataDirId } from './data-dir-id.ts';
+
+export interface MigrationRequest {
+  /** `lmdb:DIR`, `redis://…` or `rediss://…` */
+  readonly from: string;
+  readonly to: string;
+  /** Removes what the target holds; without it a target that holds anything is refused. */
+  readonly force: boolean;
+  readonly onProgress?: (table: string, rows: number) => void;
+}
+
+export interface MigrationReport {
+  readonly rows: Readonly<Record<string, number>>;
+  readonly total: number;
+  /** Of all rows, the same in both stores. */
+  readonly digest: string;
+}
+
+type Place = { readonly kind: 'lmdb'; readonly dir: string } | { readonly kind: 'redis'; readonly url: string };
+
+const ROWS_A_COMMIT = 250;
+const HOLD = 'index_hold';
+
+/** Errors: AR_ERR_INVALID_REQUEST, AR_ERR_STORE_IN_USE, AR_ERR_STORE_UNAVAILABLE. */
+export async function migrateStore({ from, to, force, onProgress }: MigrationRequest): Promise<MigrationReport> {
+  const [source, target] = [readPlace(from, 'from'), readPlace(to, 'to')];
+  const keyIn = keyMap(source, target);
+  const read = await open(source);
+  let copied: MigrationReport;
+  try {
+    const written = await open(target);
+    try {
+      await makeRoom(written, force);
+      copied = await walk(read, keyIn, async (table, rows) => {
+        await written.commit(rows);
+        onProgress?.(table, rows.length);
+      });
+    } finally {
+      await written.close();
+    }
+  } finally {
+    await read.close();
+  }
+  const found = await digestOf(target);
+  if (found.digest === copied.digest && found.total === copied.total) return copied;
+  throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', {
+    detail: `the copy holds ${found.total} rows and is not what was read (${copied.total} rows): it must not be used`,
+  });
+}
+
+async function digestOf(place: Place): Promise<MigrationReport> {
+  // Opened anew: what is read is what is stored, not what was just written.
+  const store = await open(place);
+  try {
+    return await walk(
+      store,
+      (_table, key) => key,
+      async () => undefined,
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+async function walk(
+  store: KeyValueStore,
+  keyIn: (table: TableName, key: string) => string | null,
+  take: (table: TableName, rows: readonly TableWrite[]) => Promise<void>,
+): Promise<MigrationReport> {
+  const rows: Record<string, number> = {};
+  // Of each row by itself and joined by XOR: stores hand rows out in orders of their own.
+  const digest = Buffer.alloc(32);
+  let total = 0;
+  for (const table of TABLES) {
+    rows[table] = 0;
+    for await (const slice of store.keys(table)) {
+      for (let from = 0; from < slice.length; from += ROWS_A_COMMIT) {
+        const keys = slice.slice(from, from + ROWS_A_COMMIT);
+        const values = await store.getMany(table, keys);
+        const found = keys.flatMap((key, i): TableWrite[] => {
+          const [value, as] = [values[i], keyIn(table, key)];
+          return value === undefined || as === null || isSchema(table, key) ? [] : [{ table, key: as, value }];
+        });
+        for (const { key, value } of found) xor(digest, table, key, value ?? new Uint8Array());
+        if (found.length > 0) await take(table, found);
+        rows[table] += found.length;
+        total += found.length;
+      }
+    }
+  }
+  return { rows, total, digest: digest.toString('hex') };
+}
+
+/** Each store writes its own. */
+const isSchema = (table: TableName, key: string): boolean => table === 'meta' && key === 'schema';
+
+function xor(digest: Buffer, table: string, key: string, value: Uint8Array): void {
+  const row = createHash('sha256')
+    .update(JSON.stringify([table, key]))
+    .update(value)
+    .digest();
+  for (let i = 0; i < digest.length; i++) digest[i] = (digest[i] ?? 0) ^ (row[i] ?? 0);
+}
+
+async function makeRoom(target: KeyValueStore, force: boolean): Promise<void> {
+  for (const table of TABLES) {
+    for await (const slice of target.keys(table)) {
+      const keys = slice.filter((key) => !isSchema(table, key));
+      if (keys.length === 0) continue;
+      if (!force) {
+        throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
+          detail: 'the target holds data already: use an empty one, or --force to remove what it holds',
+        });
+      }
+      await target.commit(keys.map((key) => ({ table, key, value: null })));
+    }
+  }
+}
+
+/** In Redis a held index version says whose folder it lies in; the hold of another folder is left out. */
+function keyMap(source: Place, target: Place): (table: TableName, key: string) => string | null {
+  const heldIn = (place: Place): string => (place.kind === 'lmdb' ? HOLD : '');
+  const dir = source.kind === 'lmdb' ? source.dir : target.kind === 'lmdb' ? target.dir : null;
+  const shared = dir === null || source.kind === target.kind ? null : `${HOLD}:${dataDirId(dir)}`;
+  return (table, key) => {
+    if (table !== 'meta' || !key.startsWith(HOLD) || shared === null) return key;
+    if (heldIn(source) === key) return shared;
+    return key === shared ? HOLD : null;
+  };
+}
+
+async function open(place: Place): Promise<KeyValueStore> {
+  if (place.kind === 'lmdb') return LmdbStore.open({ dataDir: place.dir });
+  const store = await RedisStore.open({ url: place.url });
+  // Every service that runs on a Redis has a sweeper among its instances.
+  const { redis, keys } = store.link;
+  if ((await redis.exists(keys.sweeper)) === 0) return store;
+  await store.close();
+  throw new AgentReachError('AR_ERR_STORE_IN_USE', { detail: 'an instance runs on this Redis: stop it first' });
+}
+
+function readPlace(text: string, option: string): Place {
+  if (/^rediss?:\/\//.test(text)) return { kind: 'redis', url: text };
+  const dir = /^lmdb:(.+)$/.exec(text)?.[1];
+  if (dir !== undefined) return { kind: 'lmdb', dir: resolve(dir) };
+  throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
+    detail: `--${option} must be lmdb:DIR, redis://… or rediss://…`,
+  });
+}

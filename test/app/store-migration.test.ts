@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { migrateStore } from '../../src/app/index.ts';
+import { KeyValueAgentStore, type KeyValueStore, LmdbStore, RedisStore, TABLES } from '../../src/storage/index.ts';
+import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
+import { sampleRecord } from '../storage/sample-record.ts';
+
+describe.runIf(hasRedisServer)('store migration', () => {
+  let server: TestRedis;
+  let folder: string;
+  beforeEach(async () => {
+    server = await TestRedis.start();
+    folder = mkdtempSync(join(tmpdir(), 'agent-reach-migration-'));
+  });
+  afterEach(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const fill = async (store: KeyValueStore): Promise<void> => {
+    const agents = Array.from({ length: 600 }, (_, i) => sampleRecord(`agent-${i}`));
+    await new KeyValueAgentStore(store).commit({ putAgents: agents });
+    for (const table of TABLES.filter((name) => name !== 'agents' && name !== 'meta')) {
+      await store.commit(
+        Array.from({ length: 3 }, (_, i) => ({ table, key: `${i}`, value: Uint8Array.of(i, 0, 255) })),
+      );
+    }
+    await store.commit([{ table: 'meta', key: 'index_hold', value: Uint8Array.of(1) }]);
+    await store.close();
+  };
+  const rowsOf = async (store: KeyValueStore): Promise<unknown> => {
+    const rows = [];
+    for (const table of TABLES)
+      for (const [key, value] of await store.entries(table)) rows.push([table, key, [...value]]);
+    await store.close();
+    return rows;
+  };
+
+  test('brings every row to Redis and back, with what holds an index version', async () => {
+    const [first, second] = [`lmdb:${join(folder, 'a')}`, `lmdb:${join(folder, 'a2')}`];
+    await fill(await LmdbStore.open({ dataDir: join(folder, 'a') }));
+    const there = await migrateStore({ from: first, to: server.url, force: false });
+    expect(there.rows).toMatchObject({ agents: 600, dictionary: 3, vectors: 3, audit: 3, meta: 1 });
+    const redis = await RedisStore.open({ url: server.url });
+    expect((await redis.range('audit', { limit: 9 })).map(([key]) => key)).toEqual(['0', '1', '2']);
+    expect((await redis.entries('meta')).map(([key]) => key)).toEqual([
+      expect.stringMatching(/^index_hold:/),
+      'schema',
+    ]);
+    await redis.close();
+    const back = await migrateStore({ from: server.url, to: second, force: false });
+    // The hold is about the other folder.
+    expect(back.total).toBe(there.total - 1);
+    const again = await migrateStore({ from: server.url, to: first, force: true });
+    expect(again.total).toBe(there.total);
+    expect(await rowsOf(await LmdbStore.open({ dataDir: join(folder, 'a') }))).toHaveLength(there.total + 1);
+  });
+
+  test('refuses a target that holds something, a source in use, and places that are none', async () => {
+    const from = `lmdb:${join(folder, 'a')}`;
+    const source = await LmdbStore.open({ dataDir: join(folder, 'a') });
+    const migrate = (to: string, force = false) => migrateStore({ from, to, force });
+    await expect(migrate(server.url)).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
+    await fill(source);
+    await migrate(server.url);
+    await expect(migrate(server.url)).rejects.toMatchObject({
+      code: 'AR_ERR_INVALID_REQUEST',
+      message: expect.stringContaining('--force'),
+    });
+    expect((await migrate(server.url, true)).rows).toMatchObject({ agents: 600 });
+    await expect(migrate('http://somewhere')).rejects.toMatchObject({ code: 'AR_ERR_INVALID_REQUEST' });
+    const running = await RedisStore.open({ url: server.url });
+    onTestFinished(() => running.close());
+    await running.link.redis.set(running.link.keys.sweeper, 'an instance');
+    await expect(migrate(server.url, true)).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
+  });
+});
