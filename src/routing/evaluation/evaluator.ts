@@ -164,7 +164,7 @@ async function confusionsOf(
   );
   return firsts.map(({ expected, answered, text, relevance, ranked }, i) => {
     const recall = replies[i]?.explain?.recall ?? [];
-    const drawn = recall.find((one) => one.capability === (answered ?? ranked[0]));
+    const drawn = recall.find((one) => one.capability === (answered?.split(SEVERAL)[0] ?? ranked[0]));
     return {
       expected,
       answered,
