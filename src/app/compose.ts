@@ -128,8 +128,8 @@ async function wire(
   // Each instance has its own versions; what holds one of them is its own too.
   const owner = store instanceof RedisStore ? dataDirId(config.data.dir) : undefined;
   const holder = new IndexHolder(new KeyValueIndexHoldStore(store, owner));
-  const indexStart = await startIndex(versionStore, holder, expected);
-  const vectors = new LayeredIndex(dimensions, indexStart.loaded);
+  const { loaded, start: indexStart } = await startIndex(versionStore, holder, expected);
+  const vectors = new LayeredIndex(dimensions, loaded);
 
   const vectorStore = new KeyValueVectorStore(store);
   const heads = new PhraseHeads({ vectorOf: (hash) => vectors.vectorOf(hash), trainer: new HeadTrainer() });

@@ -51,8 +51,8 @@ export class IndexDesk implements IndexService {
 
   constructor(options: IndexDeskOptions) {
     this.#options = options;
-    const { held, loaded, heads } = options.started;
-    if (loaded !== undefined) options.heads?.load(heads, loaded.info);
+    const { held, info, heads } = options.started;
+    if (info !== undefined) options.heads?.load(heads, info);
     if (held !== undefined) options.indexer.hold(held.meanings, held.hold.liveHashes);
   }
 

@@ -1,12 +1,15 @@
 import type { CapabilityMeaning } from '../capability/index.ts';
 import { errorText, log } from '../core/index.ts';
-import type { ExpectedVersion, LoadedVersion, VersionStore } from '../vector-index/index.ts';
+import type { ExpectedVersion, IndexVersionInfo, LoadedVersion, VersionStore } from '../vector-index/index.ts';
 import { decodeCatalogue, missingCatalogue } from './catalogue.ts';
 import type { IndexHold, IndexHolder } from './index-hold.ts';
 
-/** Which version a start found to serve, and what became of the others. */
+/**
+ * Which version a start found to serve, and what became of the others. Kept as long as the service runs, so it holds
+ * no vectors: those of the first version would stay in memory beside those of the one that serves.
+ */
 export interface IndexStart {
-  readonly loaded: LoadedVersion | undefined;
+  readonly info: IndexVersionInfo | undefined;
   /** What was learnt for it, as it lies beside it. */
   readonly heads: Uint8Array | undefined;
   /** What a rollback before the start holds. */
@@ -26,7 +29,7 @@ export async function startIndex(
   store: VersionStore,
   holder: IndexHolder,
   expected: ExpectedVersion,
-): Promise<IndexStart> {
+): Promise<{ readonly loaded: LoadedVersion | undefined; readonly start: IndexStart }> {
   const hold = await holder.load();
   if (hold !== null) {
     try {
@@ -35,14 +38,8 @@ export async function startIndex(
       if (catalogue === undefined) throw missingCatalogue(hold.version);
       const held = { hold, meanings: await decodeCatalogue(catalogue) };
       const heads = await store.headsOf(hold.version);
-      return {
-        loaded,
-        heads,
-        held,
-        refused: [],
-        note: `loaded ${hold.version}, held by a rollback`,
-        firstWhy: 'start',
-      };
+      const note = `loaded ${hold.version}, held by a rollback`;
+      return { loaded, start: { info: loaded.info, heads, held, refused: [], note, firstWhy: 'start' } };
     } catch (error) {
       log('warn', 'the rollback is over: its version cannot be used', {
         version: hold.version,
@@ -58,14 +55,15 @@ export async function startIndex(
   const note = found + others;
   log(refused.length === 0 ? 'info' : 'warn', 'the index starts', { note });
   const isOtherModel = loaded === undefined && (await isOfAnotherModel(store, expected));
-  return {
-    loaded,
+  const start: IndexStart = {
+    info: loaded?.info,
     heads: loaded === undefined ? undefined : await store.headsOf(loaded.info.id),
     held: undefined,
     refused: refused.map(({ id, reason }) => ({ id, problem: `${reason} A rebuild makes a usable one.` })),
     note: isOtherModel ? `${note}; the model changed` : note,
     firstWhy: isOtherModel ? 'model_change' : 'start',
   };
+  return { loaded, start };
 }
 
 async function isOfAnotherModel(store: VersionStore, { fingerprint }: ExpectedVersion): Promise<boolean> {

@@ -1,6 +1,8 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DiagnosticEvents, nextTurn, subscribe } from '../../src/core/index.ts';
 import { type IndexRig, indexRig } from './index-rig.ts';
@@ -223,6 +225,23 @@ describe('verify and diff', () => {
 });
 
 describe('a start', () => {
+  it('lets go of the version it found once another one serves', async () => {
+    await twoVersions();
+    const next = await restarted();
+    await next.register([V1]);
+    const { startedOn } = next;
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const isKept = async (): Promise<boolean> => {
+      await nextTurn();
+      collect();
+      return startedOn?.deref() !== undefined;
+    };
+    expect(await isKept()).toBe(true);
+    await next.rebuild();
+    expect(await isKept()).toBe(false);
+  });
+
   it('takes the version before where the newest is damaged, and lists the refused one', async () => {
     await twoVersions();
     truncateSync(join(rig.dir, 'versions', 'v000002', 'vectors.f32'), 8);

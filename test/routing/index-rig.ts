@@ -57,8 +57,12 @@ export async function indexRig(
   const holder = new IndexHolder(new KeyValueIndexHoldStore(store));
   const { modelId, dimensions } = embedder.info;
   const model = { ...embedder.info, fingerprint: before.fingerprint ?? embedder.info.fingerprint };
-  const started = await startIndex(versions, holder, { modelId, dimensions, fingerprint: model.fingerprint });
-  const vectors = new LayeredIndex(dimensions, started.loaded);
+  const { loaded, start: started } = await startIndex(versions, holder, {
+    modelId,
+    dimensions,
+    fingerprint: model.fingerprint,
+  });
+  const vectors = new LayeredIndex(dimensions, loaded);
   const vectorStore = new KeyValueVectorStore(store);
   const heads = new PhraseHeads({
     vectorOf: (hash) => vectors.vectorOf(hash),
@@ -119,6 +123,8 @@ export async function indexRig(
   const desk = new IndexDesk(parts);
   const rig = {
     ...parts,
+    /** The version that the start found. */
+    startedOn: loaded === undefined ? undefined : new WeakRef(loaded),
     kept: store,
     embedder,
     vectorStore,
