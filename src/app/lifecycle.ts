@@ -159,6 +159,7 @@ async function stopServer({ config, clock, embedder }: Parts, server: HttpServer
 function collectorsOf({ config, registry, rules, embedder, vectors, waitingTexts }: Parts): MetricCollectors {
   return {
     agentCounts: () => registry.counts(),
+    preserving: () => registry.preserving,
     registryEpoch: () => registry.view.epoch,
     rules: () => ({ count: rules.current.size, regexSteps: rules.current.regexSize, version: rules.version }),
     waitingTexts,

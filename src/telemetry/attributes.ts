@@ -37,6 +37,7 @@ export const METRIC = {
   auditRecords: 'agent_reach_audit_records_total',
   agents: 'agent_reach_agents',
   registryEpoch: 'agent_reach_registry_epoch',
+  registryPreserving: 'agent_reach_registry_preserving',
 } as const;
 
 export const HTTP_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -26,6 +26,8 @@ export interface MetricCollectors {
   /** Agents by state. */
   agentCounts?(): Readonly<Partial<Record<string, number>>>;
   registryEpoch?(): number;
+  /** Too many leases ran out together: nobody is evicted for now. */
+  preserving?(): boolean;
   rules?: RuleCounts;
   /** Texts waiting for the embedder now. */
   waitingTexts?(): number;
@@ -375,6 +377,14 @@ function measureRegistry(registry: Registry, collectors: MetricCollectors): void
     collect() {
       const epoch = collectors.registryEpoch?.();
       if (epoch !== undefined) this.set(epoch);
+    },
+  });
+  new Gauge({
+    name: METRIC.registryPreserving,
+    help: '1 while too many leases ran out together and nobody is evicted.',
+    registers,
+    collect() {
+      this.set(collectors.preserving?.() === true ? 1 : 0);
     },
   });
 }

@@ -145,13 +145,16 @@ describe('metrics', () => {
       collectors: {
         agentCounts: () => ({ online }),
         registryEpoch: () => 12,
+        preserving: () => online === 2,
         waitingTexts: () => 3,
         modelReady: () => true,
         index: () => ({ version: 'v000009', count: 5, delta: 2 }),
       },
     });
     expect(await readValue(metrics, 'agent_reach_agents{state="online"}')).toBe(1);
+    expect(await readValue(metrics, 'agent_reach_registry_preserving')).toBe(0);
     online = 2;
+    expect(await readValue(metrics, 'agent_reach_registry_preserving')).toBe(1);
     expect(await readValue(metrics, 'agent_reach_agents{state="online"}')).toBe(2);
     expect(await readValue(metrics, 'agent_reach_agents{state="offline"}')).toBe(0);
     expect(await readValue(metrics, 'agent_reach_registry_epoch')).toBe(12);
