@@ -21,5 +21,6 @@ export function isWellFormedText(text: string): boolean {
 
 /** Identity of an embedded text. 128 bits: a collision needs 2^64 texts. */
 export function contentHash(text: string): ContentHash {
-  return createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 32) as ContentHash;
+  // Not a slice of the whole hex text, which would keep that whole in memory.
+  return createHash('sha256').update(text, 'utf8').digest().toString('hex', 0, 16) as ContentHash;
 }

@@ -119,14 +119,15 @@ export class Bm25Index implements LexicalIndex {
       else slots.push(slot);
     }
     for (const [term, count] of packed) {
-      let postings = this.#postings.get(term);
+      const postings = this.#postings.get(term);
       if (postings === undefined) {
-        postings = { slots: [], counts: [] };
-        this.#postings.set(term, postings);
+        // Not made empty and pushed to: that leaves room for seventeen in each, and most words stand in one document.
+        this.#postings.set(term, { slots: [slot], counts: [count] });
         this.#spelling.add(term);
+      } else {
+        postings.slots.push(slot);
+        postings.counts.push(count);
       }
-      postings.slots.push(slot);
-      postings.counts.push(count);
     }
     this.#addLengths(lengths, 1);
     this.#growTo(this.#stored.length);
