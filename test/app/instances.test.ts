@@ -93,4 +93,20 @@ describe.runIf(hasRedisServer)('three instances over one Redis', () => {
     await call(b.url, 'POST', '/v1/feedback', { intent: 'make tea', correct: 'tea.brew.cup' });
     await expect.poll(async () => (await call(c.url, 'GET', '/v1/feedback')).body.pending).toBe(1);
   });
+
+  test('share the strategies put over the API, and let one of two edits of one version win', async () => {
+    const strategies = async (at: HashService) => (await call(at.url, 'GET', '/v1/strategies')).body;
+    const versions = async () => (await Promise.all([a, b, c].map(strategies))).map((one) => one.strategiesVersion);
+    const before = (await strategies(a)).strategiesVersion as string;
+    expect(await versions()).toEqual([before, before, before]);
+    const put = (at: HashService, queueLoad: number, version: string) =>
+      call(at.url, 'PUT', '/v1/strategies', { default: { queueLoad } }, { 'if-match': `"${version}"` });
+    const edits = await Promise.all([put(a, 0.5, before), put(b, 0.6, before)]);
+    expect(edits.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const won = edits.find(({ status }) => status === 200)?.body.strategiesVersion as string;
+    await expect.poll(versions).toEqual([won, won, won]);
+    expect((await strategies(c)).source).toBe('api');
+    expect((await call(c.url, 'DELETE', '/v1/strategies')).status).toBe(200);
+    await expect.poll(versions).toEqual([before, before, before]);
+  });
 });

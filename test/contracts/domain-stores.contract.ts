@@ -11,6 +11,7 @@ import {
   KeyValueGoldenStore,
   KeyValueIndexHoldStore,
   KeyValueRuleStore,
+  KeyValueStrategyStore,
   KeyValueVectorStore,
 } from '../../src/storage/index.ts';
 import { sampleRecord } from '../storage/sample-record.ts';
@@ -191,6 +192,15 @@ function indexStoreTests(bench: () => Bench): void {
     expect(await holds.load()).toEqual(hold);
     await holds.save(null);
     expect(await holds.load()).toBeUndefined();
+  });
+
+  test('keeps the strategies that were put until they are taken away', async () => {
+    const put = { document: { default: { queueLoad: 0.5 } }, setBy: 'ops', setAt: 5 };
+    await new KeyValueStrategyStore(bench().store).save(put);
+    const strategies = new KeyValueStrategyStore(await bench().restarted());
+    expect(await strategies.load()).toEqual(put);
+    await strategies.save(null);
+    expect(await strategies.load()).toBeUndefined();
   });
 }
 
