@@ -7,7 +7,7 @@
  * bench/results/accuracy.{json,md}. The cache holds embedded vectors and changes how long the run takes.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DEFAULT_MODEL_ID, loadCalibration, modelById } from '../src/embedding/index.ts';
@@ -16,6 +16,7 @@ import { devSets } from './accuracy/dev-sets.ts';
 import { textsOfSets } from './accuracy/field-trials.ts';
 import { measure, overall } from './accuracy/methods.ts';
 import { embedAll } from './accuracy/vector-cache.ts';
+import { SEED } from './calibration/routing-sets.ts';
 
 const { values } = parseArgs({
   options: {
@@ -38,10 +39,10 @@ const measured = sets.map((set) => {
 const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const result = {
   data: 'dev: CLINC150, Banking77, MetaTool, xSID',
-  seed: 7,
+  seed: SEED,
   model: model.id,
   fingerprint: model.fingerprint,
-  fitted: problem === null,
+  fittedOn: calibration.fitted?.origin?.dataDigest ?? null,
   commit: git('rev-parse', '--short', 'HEAD'),
   sets: measured.map(({ figures }) => figures),
   overall: overall(measured),
@@ -49,6 +50,6 @@ const result = {
 const folder = join(import.meta.dirname, 'results');
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'accuracy.json'), `${JSON.stringify(result, null, 1)}\n`);
-const report = accuracyReport(result);
+const report = accuracyReport(result, readFileSync(join(import.meta.dirname, 'accuracy', 'tried.md'), 'utf8'));
 writeFileSync(join(folder, 'accuracy.md'), report);
 process.stdout.write(report);

@@ -1,27 +1,21 @@
 /**
- * Fits what turns evidence into relevance (src/embedding/calibration.ts), on train/ alone, and measures on dev/:
+ * Fits what turns evidence into relevance where there are no finer weights, or no model (src/embedding/calibration.ts), on
+ * train/ alone:
  *
- *   npx tsx bench/fit-calibration.ts --data FOLDER [--model ID] [--queries N]
+ *   npx tsx bench/fit-calibration.ts --data FOLDER [--model ID] [--queries N] [--cache FOLDER]
  *
- * FOLDER holds train/ and dev/ as gzip JSON lines. Takes four minutes of one core with 500 queries a set. The one file of
- * dev/ that the fit reads is the list of MetaTool's tools, which has no queries. Put the printed row into the model
+ * FOLDER holds train/ and dev/ as gzip JSON lines. Takes minutes of one core with 500 queries a set, and
+ * the embedding before. The one file of dev/ that it reads is the list of MetaTool's tools, which has no queries. Put the printed row into the model
  * catalogue.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fusedEvidence, lexicalStrength, logCrowd } from '../src/embedding/calibration.ts';
-import { type CalibrationLine, DEFAULT_MODEL_ID, modelById, TransformersEmbedder } from '../src/embedding/index.ts';
-import {
-  type Answer,
-  answerAll,
-  calibrationError,
-  cellOf,
-  hitAt1,
-  noMatchAuroc,
-  weightedShare,
-} from './calibration/answers.ts';
+import { type CalibrationLine, DEFAULT_MODEL_ID, modelById } from '../src/embedding/index.ts';
+import { embedAll } from './accuracy/vector-cache.ts';
+import { type Answer, answerAll, hitAt1, weightedShare } from './calibration/answers.ts';
 import { fitLogistic } from './calibration/logistic-fit.ts';
-import { measuringSets, type RoutingSet, seededRandom, trainingSets } from './calibration/routing-sets.ts';
+import { type RoutingSet, seededRandom, trainingSets } from './calibration/routing-sets.ts';
 import { runTrials, type Trial, textsOf } from './calibration/trials.ts';
 
 const { values } = parseArgs({
@@ -29,6 +23,7 @@ const { values } = parseArgs({
     data: { type: 'string' },
     model: { type: 'string', default: DEFAULT_MODEL_ID },
     queries: { type: 'string', default: '500' },
+    cache: { type: 'string' },
   },
 });
 if (values.data === undefined) throw new Error('--data FOLDER is missing');
@@ -37,27 +32,15 @@ const perSet = Number(values.queries);
 
 const WEIGHTS = [0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6];
 /** The service's `minRelevance`: gate and margin matter only for what is answered. */
-const LEAST_RELEVANCE = 0.3;
+const LEAST_RELEVANCE = 0.45;
 const LOSS_TOLERANCE = 1.01;
-const EMBED_CHUNK = 512;
 
 interface FittedLine extends CalibrationLine {
   readonly logLoss: number;
 }
 
 async function trialsOf(sets: readonly RoutingSet[]): Promise<Trial[]> {
-  const embedder = new TransformersEmbedder({ model: modelById(values.model) });
-  await embedder.start();
-  const texts = [...new Set(sets.flatMap(textsOf))];
-  const vectors = new Map<string, Float32Array>();
-  for (let start = 0; start < texts.length; start += EMBED_CHUNK) {
-    const chunk = texts.slice(start, start + EMBED_CHUNK);
-    // Models with prefixes need queries and documents apart; the bundled one has none.
-    const embedded = await embedder.embed(chunk, { kind: 'document' });
-    for (const [at, vector] of embedded.entries()) vectors.set(chunk[at] ?? '', vector);
-  }
-  await embedder.stop();
-  const vectorOf = (text: string): Float32Array => vectors.get(text) ?? new Float32Array();
+  const vectorOf = await embedAll(sets.flatMap(textsOf), modelById(values.model), values.cache);
   return sets.flatMap((set) => runTrials(set, vectorOf));
 }
 
@@ -178,20 +161,3 @@ printLine('similarity alone (for comparison)', denseLine);
 printRefusals(best.answers, best.line);
 printGates(best.answers, best.line);
 printMargins(best.answers, best.line);
-
-const dev = await trialsOf(measuringSets(join(data, 'dev'), perSet));
-print('\ndev, % | hit@1 | no-match AUROC | calibration error; each: similarity alone, words alone, fused');
-const ways = [
-  { answers: densely(dev), line: denseLine },
-  { answers: lexically(dev), line: lexicalLine },
-  { answers: fused(dev, best.weight), line: best.line },
-];
-for (const cell of ['all', ...new Set(dev.map(cellOf))]) {
-  const parts = ways.map(({ answers, line }) => {
-    const own = cell === 'all' ? answers : answers.filter(({ trial }) => cellOf(trial) === cell);
-    const error = calibrationError(own, ({ evidence, trial }) => relevanceOn(line, evidence, trial.registrySize));
-    return { hit: hitAt1(own), auroc: noMatchAuroc(own), error };
-  });
-  const columns = (['hit', 'auroc', 'error'] as const).map((key) => parts.map((part) => percent(part[key])).join(' '));
-  print(`${cell.padEnd(24)} | ${columns.join(' | ')}`);
-}

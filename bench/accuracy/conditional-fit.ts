@@ -12,6 +12,8 @@ export interface Question {
 }
 
 const STEPS = 15;
+/** No weight moves by more: the rest would not show in the three decimals that are kept. */
+const SETTLED = 1e-4;
 /** A pull towards 0, in questions: small sets must not drive a weight to infinity. */
 const RIDGE: number = 1e-4;
 
@@ -31,46 +33,70 @@ function varies(questions: readonly Question[], at: number): boolean {
   return questions.some(({ rows }) => rows.some((row) => row[at] !== rows[0]?.[at]));
 }
 
+/** A question as plain numbers: `features` row by row, and which rows are right. */
+interface Packed {
+  readonly features: Float64Array;
+  readonly isRight: Uint8Array;
+  readonly weight: number;
+}
+
 function newton(questions: readonly Question[], active: readonly number[]): number[] {
   const width = active.length;
+  const packed = questions.map(({ rows, isRight, weight }): Packed => {
+    const features = Float64Array.from(rows.flatMap((row) => active.map((at) => row[at] ?? 0)));
+    return { features, isRight: Uint8Array.from(isRight, Number), weight };
+  });
   let weights = new Array<number>(width).fill(0);
   for (let step = 0; step < STEPS; step++) {
-    const gradient = weights.map((weight) => -RIDGE * weight);
-    const curvature = weights.map((_, at) => weights.map((__, other) => (at === other ? RIDGE : 0)));
-    for (const { rows, isRight, weight } of questions) {
-      const features = rows.map((row) => active.map((at) => row[at] ?? 0));
-      const all = shares(features, weights);
-      const right = shares(features, weights, isRight);
-      const mean = (of: readonly number[]): number[] =>
-        weights.map((_, at) => features.reduce((sum, row, one) => sum + (of[one] ?? 0) * (row[at] ?? 0), 0));
-      const meanAll = mean(all);
-      const meanRight = mean(right);
-      for (let at = 0; at < width; at++) {
-        gradient[at] = (gradient[at] ?? 0) + weight * ((meanRight[at] ?? 0) - (meanAll[at] ?? 0));
-        const line = curvature[at] ?? [];
-        for (let other = 0; other < width; other++) {
-          let second = 0;
-          for (const [one, row] of features.entries()) second += (all[one] ?? 0) * (row[at] ?? 0) * (row[other] ?? 0);
-          line[other] = (line[other] ?? 0) + weight * (second - (meanAll[at] ?? 0) * (meanAll[other] ?? 0));
-        }
-      }
-    }
-    const move = solve(curvature, gradient);
+    const gradient = Float64Array.from(weights, (weight) => -RIDGE * weight);
+    const curvature = new Float64Array(width * width);
+    for (const question of packed) addQuestion(question, Float64Array.from(weights), gradient, curvature);
+    const lines = weights.map((_, at) =>
+      Array.from(
+        curvature.subarray(at * width, (at + 1) * width),
+        (value, other) => value + (at === other ? RIDGE : 0),
+      ),
+    );
+    const move = solve(lines, [...gradient]);
     // Far from the end Newton overshoots; half a step at first is enough for these few features.
     const length = step < 3 ? 0.5 : 1;
     weights = weights.map((value, at) => value + length * (move[at] ?? 0));
+    if (Math.max(...move.map(Math.abs)) < SETTLED) break;
   }
   return weights;
 }
 
-function shares(
-  features: readonly (readonly number[])[],
-  weights: readonly number[],
-  only?: readonly boolean[],
-): number[] {
-  const scores = features.map((row) => row.reduce((sum, value, at) => sum + value * (weights[at] ?? 0), 0));
-  const most = Math.max(...scores.filter((_, at) => only?.[at] ?? true));
-  const powers = scores.map((score, at) => ((only?.[at] ?? true) ? Math.exp(score - most) : 0));
-  const total = powers.reduce((sum, one) => sum + one, 0);
-  return powers.map((one) => one / total);
+function addQuestion(
+  { features, isRight, weight }: Packed,
+  weights: Float64Array,
+  gradient: Float64Array,
+  curvature: Float64Array,
+): void {
+  const width = weights.length;
+  const scores = Float64Array.from(isRight, (_, row) => {
+    let sum = 0;
+    for (let at = 0; at < width; at++) sum += (features[row * width + at] as number) * (weights[at] as number);
+    return sum;
+  });
+  const most = Math.max(...scores);
+  const powers = scores.map((score) => Math.exp(score - most));
+  let total = 0;
+  let totalRight = 0;
+  for (let row = 0; row < powers.length; row++) {
+    total += powers[row] as number;
+    if (isRight[row] === 1) totalRight += powers[row] as number;
+  }
+  for (let row = 0; row < powers.length; row++) {
+    const share = (powers[row] as number) / total;
+    const shareOfRight = isRight[row] === 1 ? (powers[row] as number) / totalRight : 0;
+    for (let at = 0; at < width; at++) {
+      const value = features[row * width + at] as number;
+      gradient[at] = (gradient[at] as number) + weight * (shareOfRight - share) * value;
+      for (let other = 0; other < width; other++) {
+        const cell = at * width + other;
+        curvature[cell] =
+          (curvature[cell] as number) + weight * share * value * (features[row * width + other] as number);
+      }
+    }
+  }
 }

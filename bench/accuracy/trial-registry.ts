@@ -57,10 +57,6 @@ export class TrialRegistry {
       },
       words: (canonical, topK) => space.searchWords(canonical, topK),
       similarities,
-      nearestText: (entry, query) =>
-        similarities(entry, query)
-          .flatMap((value, at) => (value === undefined ? [] : hitOf(`${at}\n${entry.name}`, value)))
-          .reduce((best, one) => (one.similarity > best.similarity ? one : best)),
     };
   }
 

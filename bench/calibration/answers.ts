@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 /** A query that nothing serves is taken to be this common; public sets say nothing of it, so it is a choice. */
-const UNSERVED_SHARE = 0.3;
+const UNSERVED_SHARE = 0.1;
 
 export function answerAll(trials: readonly Trial[], evidenceOf: (one: TrialCandidate) => number): Answer[] {
   const weights = trialWeights(trials);
@@ -53,7 +53,7 @@ function familyOf(trial: Trial): string {
   return trial.set.split('/')[0] ?? trial.set;
 }
 
-export function cellOf(trial: Trial): string {
+function cellOf(trial: Trial): string {
   return `${trial.set} ${trial.languages} ${trial.registrySize}`;
 }
 
@@ -71,32 +71,4 @@ export function weightedShare(answers: readonly Answer[], holds: (answer: Answer
     if (holds(answer)) held += answer.weight;
   }
   return total === 0 ? Number.NaN : held / total;
-}
-
-/** Chance that a served query's best evidence is above an unserved one's; NaN when either kind is missing. */
-export function noMatchAuroc(answers: readonly Answer[]): number {
-  const sorted = [...answers].sort((left, right) => left.evidence - right.evidence);
-  let rankSum = 0;
-  for (let start = 0; start < sorted.length; ) {
-    let end = start;
-    while (end < sorted.length && sorted[end]?.evidence === sorted[start]?.evidence) end += 1;
-    const rank = (start + end + 1) / 2;
-    rankSum += rank * sorted.slice(start, end).filter(({ trial }) => trial.isServed).length;
-    start = end;
-  }
-  const served = answers.filter(({ trial }) => trial.isServed).length;
-  return (rankSum - (served * (served + 1)) / 2) / (served * (answers.length - served));
-}
-
-/** Mean distance between the relevance given and the share that was right, over ten bins of relevance. */
-export function calibrationError(answers: readonly Answer[], relevanceOf: (answer: Answer) => number): number {
-  const bins = Array.from({ length: 10 }, () => 0);
-  let total = 0;
-  for (const answer of answers) {
-    const relevance = relevanceOf(answer);
-    const bin = Math.min(9, Math.floor(relevance * 10));
-    bins[bin] = (bins[bin] ?? 0) + answer.weight * (relevance - (answer.isRight ? 1 : 0));
-    total += answer.weight;
-  }
-  return bins.reduce((sum, bin) => sum + Math.abs(bin), 0) / total;
 }

@@ -14,30 +14,43 @@ export interface LogisticFit {
 }
 
 const STEPS = 25;
+/** No coefficient moves by more: the rest would not show in the decimals that are kept. */
+const SETTLED = 1e-7;
 /** Keeps the system solvable when a feature never varies. */
 const RIDGE: number = 1e-9;
 
 export function fitLogistic(rows: readonly LabelledRow[]): LogisticFit {
   const width = (rows[0]?.features.length ?? 0) + 1;
+  const inputs = Float64Array.from(rows.flatMap(({ features }) => [...features, 1]));
   let coefficients = new Array<number>(width).fill(0);
   for (let step = 0; step < STEPS; step += 1) {
-    const gradient = new Array<number>(width).fill(0);
-    const curvature = gradient.map((_, at) => gradient.map((__, other) => (at === other ? RIDGE : 0)));
-    for (const { features, isTrue, weight } of rows) {
-      const input = [...features, 1];
-      const probability = logistic(linear(coefficients, input));
-      for (let row = 0; row < width; row += 1) {
-        const value = input[row] ?? 0;
-        gradient[row] = (gradient[row] ?? 0) + weight * ((isTrue ? 1 : 0) - probability) * value;
-        const line = curvature[row] ?? [];
-        for (let column = 0; column < width; column += 1) {
-          const product = value * (input[column] ?? 0);
-          line[column] = (line[column] ?? 0) + weight * probability * (1 - probability) * product;
+    const gradient = new Float64Array(width);
+    const curvature = new Float64Array(width * width);
+    for (const [row, { isTrue, weight }] of rows.entries()) {
+      const start = row * width;
+      let logit = 0;
+      for (let at = 0; at < width; at += 1) logit += (coefficients[at] as number) * (inputs[start + at] as number);
+      const probability = logistic(logit);
+      const missing = weight * ((isTrue ? 1 : 0) - probability);
+      const spread = weight * probability * (1 - probability);
+      for (let at = 0; at < width; at += 1) {
+        const value = inputs[start + at] as number;
+        gradient[at] = (gradient[at] as number) + missing * value;
+        for (let other = 0; other < width; other += 1) {
+          const cell = at * width + other;
+          curvature[cell] = (curvature[cell] as number) + spread * value * (inputs[start + other] as number);
         }
       }
     }
-    const move = solve(curvature, gradient);
+    const lines = coefficients.map((_, at) =>
+      Array.from(
+        curvature.subarray(at * width, (at + 1) * width),
+        (value, other) => value + (at === other ? RIDGE : 0),
+      ),
+    );
+    const move = solve(lines, [...gradient]);
     coefficients = coefficients.map((value, at) => value + (move[at] ?? 0));
+    if (Math.max(...move.map(Math.abs)) < SETTLED) break;
   }
   return { coefficients, logLoss: logLossOf(rows, coefficients) };
 }

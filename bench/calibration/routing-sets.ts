@@ -28,6 +28,9 @@ export interface Row {
   readonly tool_ids?: unknown;
 }
 
+/** Every draw of these sets begins from it. */
+export const SEED = 7;
+
 /** Seeded, so that a second run draws the same samples (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -57,15 +60,17 @@ export function trainingSets(folder: string, metatoolTools: string, perSet: numb
       languages: `${asked}>${told}`,
       capabilities: lobeTools.map((row) => lobeTool(row, told === 'zh')),
       queries: toolQueries(lobeQueries.filter((row) => text(row, 'lang').slice(0, 2) === asked)),
-      sizes: [5, 20, 100, 380],
+      sizes: [2, 5, 20, 100, 380],
     })),
   );
-  const metatool = toolSet('metatool', readRows(metatoolTools), read('metatool_queries'), [5, 20, 100, 150]);
+  const metatool = toolSet('metatool', readRows(metatoolTools), read('metatool_queries'), [2, 5, 20, 100, 150]);
+  const crosswoz = crosswozSet(read('crosswoz'));
   const sets: RoutingSet[] = [
-    ...[0, 1, 4, 8].map((phrases) => intentSet('clinc150', clinc, phrases, [5, 20, 100, 150])),
-    intentSet('snips', read('snips'), 0, [5]),
-    intentSet('snips', read('snips'), 4, [5]),
-    crosswozSet(read('crosswoz')),
+    ...[0, 1, 4, 8].map((phrases) => intentSet('clinc150', clinc, phrases, [2, 5, 20, 100, 150])),
+    intentSet('snips', read('snips'), 0, [2, 5]),
+    intentSet('snips', read('snips'), 4, [2, 5]),
+    crosswoz,
+    { ...bare(crosswoz), languages: 'zh>en' },
     toolSet('seal_tools', read('seal_tools_tools'), read('seal_tools_queries'), [5, 20, 100, 500]),
     toolSet('toolalpaca', read('toolalpaca_tools'), read('toolalpaca_queries'), [5, 20, 70]),
     toolSet('mcpm', read('mcpm_registry_tools'), read('mcpm_registry_queries'), [5, 20, 100, 280]),
@@ -74,30 +79,19 @@ export function trainingSets(folder: string, metatoolTools: string, perSet: numb
     bare(toolSet('seal_tools', read('seal_tools_tools'), read('seal_tools_queries'), [20, 100])),
     ...[4, 8].map((phrases) => withPhrases(metatool, phrases, [20, 100])),
     ...lobe,
-    ...lobe.slice(0, 1).map((set) => withPhrases(set, 4, [20, 100])),
+    ...lobe.filter(({ languages }) => languages === 'en>en').map((set) => withPhrases(set, 2, [20, 100])),
+    ...[1, 4, 8].map((phrases) => withPhrases(crosswoz, phrases, [2, 5])),
   ];
-  return sets.map((set) => sampled(set, perSet));
-}
-
-export function measuringSets(folder: string, perSet: number): RoutingSet[] {
-  const read = (name: string): Row[] => readRows(join(folder, `${name}.jsonl.gz`));
-  const clinc = read('clinc150');
-  const xsid = read('xsid');
-  const sets: RoutingSet[] = [
-    ...[0, 4, 8].map((phrases) => intentSet('clinc150', clinc, phrases, [20, 150])),
-    ...[0, 8].map((phrases) => intentSet('banking77', read('banking77'), phrases, [20, 60])),
-    ...['en', 'zh'].map((asked) => ({
-      ...intentSet(
-        'xsid',
-        xsid.filter((row) => text(row, 'lang').slice(0, 2) === asked),
-        0,
-        [5, 12],
-      ),
-      languages: `${asked}>en`,
-    })),
-    toolSet('metatool', read('metatool_tools'), read('metatool_queries'), [20, 150]),
-  ];
-  return sets.map((set) => sampled(set, perSet));
+  const named = sets.filter(({ name }) =>
+    ['clinc150/4', 'metatool', 'seal_tools', 'toolalpaca', 'mcpm'].includes(name),
+  );
+  const others = read('public_apis_tools').map((row) =>
+    capability(text(row, 'id'), text(row, 'name'), text(row, 'description')),
+  );
+  const parts = [...named, ...lobe.slice(0, 1)].map((set) => sampled(set, perSet));
+  const whole = [...sets.map((set) => sampled(set, perSet)), mixed(parts, others, [5, 20, 100, 500, 5000])];
+  const chatter = shuffled(read('tatoeba'), seededRandom(SEED + 10)).slice(0, Math.ceil(perSet * CHATTER_SHARE));
+  return whole.map((set) => withChatter(set, chatter));
 }
 
 export function readRows(path: string): Row[] {
@@ -126,7 +120,7 @@ function capability(id: string, name: string, description: string, examples: rea
 export function intentSet(name: string, rows: readonly Row[], phrases: number, sizes: readonly number[]): RoutingSet {
   const examples = new Map<string, string[]>();
   const queries: LabelledQuery[] = [];
-  for (const row of shuffled(rows, seededRandom(7))) {
+  for (const row of shuffled(rows, seededRandom(SEED))) {
     const label = text(row, 'label');
     if (label === 'oos') {
       queries.push({ text: text(row, 'text'), rightIds: [] });
@@ -151,6 +145,24 @@ export function toolSet(
   return { name, languages: 'en>en', capabilities, queries: toolQueries(queries), sizes };
 }
 
+/** Sentences that ask for nothing, for each question of a set. */
+const CHATTER_SHARE = 0.2;
+
+function withChatter(set: RoutingSet, chatter: readonly Row[]): RoutingSet {
+  const told = chatter.map((row) => ({ text: text(row, set.languages.slice(0, 2)), rightIds: [] }));
+  return { ...set, queries: [...set.queries, ...told] };
+}
+
+/** All in one registry, as large ones are: names alone beside descriptions beside phrases, in both languages. */
+function mixed(sets: readonly RoutingSet[], others: readonly LexicalDocument[], sizes: readonly number[]): RoutingSet {
+  const idOf = (set: RoutingSet, id: string): string => `${set.name} ${id}`;
+  const capabilities = sets.flatMap((set) => set.capabilities.map((one) => ({ ...one, id: idOf(set, one.id) })));
+  const queries = sets.flatMap((set) =>
+    set.queries.map((query) => ({ ...query, rightIds: query.rightIds.map((id) => idOf(set, id)) })),
+  );
+  return { name: 'mixed', languages: 'en>en', capabilities: [...capabilities, ...others], queries, sizes };
+}
+
 /** Names alone, as many registries begin. */
 function bare(set: RoutingSet): RoutingSet {
   const capabilities = set.capabilities.map((one) => ({ ...one, descriptions: [] }));
@@ -161,7 +173,7 @@ function bare(set: RoutingSet): RoutingSet {
 function withPhrases(set: RoutingSet, phrases: number, sizes: readonly number[]): RoutingSet {
   const examples = new Map<string, string[]>();
   const queries: LabelledQuery[] = [];
-  for (const query of shuffled(set.queries, seededRandom(13))) {
+  for (const query of shuffled(set.queries, seededRandom(SEED + 6))) {
     const own = examples.get(query.rightIds[0] ?? '') ?? [];
     if (query.rightIds.length === 1 && own.length < phrases) {
       examples.set(query.rightIds[0] ?? '', [...own, query.text]);
@@ -192,17 +204,17 @@ const CROSSWOZ_NAMES: Readonly<Record<string, string>> = {
 
 /** Chinese requests about a city; small talk ("General") is out of scope. */
 function crosswozSet(rows: readonly Row[]): RoutingSet {
-  const capabilities = Object.entries(CROSSWOZ_NAMES).map(([label, name]) => capability(label, name, label));
+  const capabilities = Object.entries(CROSSWOZ_NAMES).map(([label, name]) => capability(name, name, label));
   const queries = rows.map((row) => {
     const label = text(row, 'label');
-    return { text: text(row, 'text'), rightIds: label in CROSSWOZ_NAMES ? [label] : [] };
+    return { text: text(row, 'text'), rightIds: CROSSWOZ_NAMES[label] === undefined ? [] : [CROSSWOZ_NAMES[label]] };
   });
-  return { name: 'crosswoz', languages: 'zh>zh', capabilities, queries, sizes: [5] };
+  return { name: 'crosswoz', languages: 'zh>zh', capabilities, queries, sizes: [2, 5] };
 }
 
 /** Out-of-scope rows are few and all kept. */
 function sampled(set: RoutingSet, perSet: number): RoutingSet {
-  const random = seededRandom(11);
+  const random = seededRandom(SEED + 4);
   const known = new Set(set.capabilities.map(({ id }) => id));
   const asked = set.queries.filter(({ rightIds }) => rightIds.some((id) => known.has(id)));
   const outside = set.queries.filter(({ rightIds }) => rightIds.length === 0);

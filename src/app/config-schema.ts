@@ -224,7 +224,7 @@ const routingSchema = z.strictObject({
     .default(32)
     .meta(note('vectors', 'Nearest texts looked at; higher finds more and costs time.')),
   minRelevance: share
-    .default(0.3)
+    .default(0.45)
     .meta(note('0..1', 'Best relevance under this is no_match; higher refuses more, 0 refuses nothing.')),
   ambiguityMargin: share.default(0.05).meta(note('0..1', 'Two capabilities this near are called ambiguous; 0 never.')),
   relevanceGate: share

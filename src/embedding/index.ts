@@ -19,6 +19,7 @@ export {
 } from './model-catalog.ts';
 export {
   type EvidenceRegime,
+  type FitOrigin,
   loadCalibration,
   parseRelevanceWeights,
   RELEVANCE_FILE,

@@ -18,8 +18,19 @@ export interface RegimeWeights {
   readonly trust: Readonly<Record<string, number>>;
 }
 
+/** What weights were fitted on: the same data and seed give the same weights. */
+export interface FitOrigin {
+  /** SHA-256 of all questions and capabilities asked, hex. */
+  readonly dataDigest: string;
+  readonly seed: number;
+  readonly questionsPerSet: number;
+  readonly questions: number;
+}
+
 export interface RelevanceWeights {
+  /** SHA-256 of the model's weights, as its row of the catalogue says. */
   readonly fingerprint: string;
+  readonly origin?: FitOrigin;
   readonly regimes: Readonly<Record<EvidenceRegime, RegimeWeights>>;
 }
 
@@ -45,6 +56,8 @@ export function parseRelevanceWeights(value: unknown, fingerprint: string): Rele
   if (found?.fingerprint !== fingerprint) {
     throw new Error(`${RELEVANCE_FILE} was fitted for other weights; run the fit again`);
   }
+  if (!/^[0-9a-f]{64}$/.test(found.origin?.dataDigest ?? ''))
+    throw new Error(`${RELEVANCE_FILE} does not say what it was fitted on`);
   for (const regime of ['names', 'texts', 'phrases', 'head'] as const) {
     for (const part of ['ranking', 'trust'] as const) {
       const weights = Object.values(found.regimes?.[regime]?.[part] ?? {});

@@ -115,7 +115,6 @@ export class Recaller {
       capabilityCount: space.size,
       nearest: (query: Float32Array, topK: number) => indexer.search(namespace, query, topK),
       words: (text: string, topK: number) => space.searchWords(text, topK),
-      nearestText: (entry: IndexedCapability, query: Float32Array) => indexer.nearestText(entry, query),
       similarities: (entry: IndexedCapability, query: Float32Array) => indexer.similarities(entry, query),
       head: indexer.headFor?.(namespace),
     };

@@ -44,7 +44,7 @@ export interface RoutingOptions extends SelectionPolicy {
 export const DEFAULT_ROUTING: RoutingOptions = {
   topK: 5,
   recallK: 32,
-  minRelevance: 0.3,
+  minRelevance: 0.45,
   ambiguityMargin: 0.05,
   relevanceGate: 0.05,
   multiIntent: true,

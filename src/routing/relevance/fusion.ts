@@ -16,7 +16,6 @@ export interface FusionSources {
   nearest(query: Float32Array, topK: number): readonly DenseEvidence[];
   /** Best first. */
   words(canonical: string, topK: number): readonly LexicalEvidence[];
-  nearestText(entry: IndexedCapability, query: Float32Array): DenseEvidence | undefined;
   /** Cosines of all texts of one capability, in their order; undefined where a vector is missing. */
   similarities(entry: IndexedCapability, query: Float32Array): readonly (number | undefined)[];
   readonly head?: PhraseHead | undefined;
@@ -39,6 +38,8 @@ interface Candidate {
   text: string | null;
   lexicalScore: number;
   coverage: number;
+  /** Of all its texts; looked up once, where it is needed. */
+  similarities?: readonly (number | undefined)[];
 }
 
 /** Lexical hits without a vector hit whose similarity is looked up one by one. */
@@ -90,41 +91,62 @@ export function gather(
     if (dense !== undefined) Object.assign(dense, words);
     else if (query === undefined) found.set(entry, { entry, similarity: null, text: null, ...words });
     else if (lookups++ < MAX_LOOKUPS) {
-      const nearest = sources.nearestText(entry, query);
-      found.set(entry, { entry, similarity: nearest?.similarity ?? null, text: nearest?.text.text ?? null, ...words });
+      found.set(entry, { entry, ...nearestOf(entry, sources.similarities(entry, query)), ...words });
     }
   }
   return [...found.values()];
 }
 
+function nearestOf(
+  entry: IndexedCapability,
+  similarities: readonly (number | undefined)[],
+): Pick<Candidate, 'similarity' | 'text' | 'similarities'> {
+  let similarity: number | null = null;
+  let text: string | null = null;
+  for (let at = 0; at < similarities.length; at++) {
+    const value = similarities[at];
+    if (value === undefined || (similarity !== null && value <= similarity)) continue;
+    similarity = value;
+    text = entry.texts[at]?.text ?? null;
+  }
+  return { similarity, text, similarities };
+}
+
 /** By the plain weighted sum; equal ones by name, so that the order of registration changes nothing. */
 export function leaders(candidates: readonly Candidate[], { lexicalWeight }: ModelCalibration): Candidate[] {
-  const strength = (one: Candidate): number =>
-    fusedEvidence(lexicalWeight, one.similarity ?? 0, lexicalStrength(one.lexicalScore));
-  return [...candidates]
-    .sort((a, b) => strength(b) - strength(a) || (a.entry.name < b.entry.name ? -1 : 1))
-    .slice(0, MAX_JUDGED);
+  return candidates
+    .map((one) => ({
+      one,
+      strength: fusedEvidence(lexicalWeight, one.similarity ?? 0, lexicalStrength(one.lexicalScore)),
+    }))
+    .sort((a, b) => b.strength - a.strength || (a.one.entry.name < b.one.entry.name ? -1 : 1))
+    .slice(0, MAX_JUDGED)
+    .map(({ one }) => one);
 }
 
 export function evidenceOf(one: Candidate, sources: FusionSources, query: Float32Array): CapabilityEvidence {
-  const similarities = sources.similarities(one.entry, query);
-  const best = one.similarity ?? Math.max(0, ...similarities.flatMap((value) => value ?? []));
-  const nearestOf: Record<'name' | 'description', number | undefined> = { name: undefined, description: undefined };
-  const phrases: number[] = [];
+  const similarities = one.similarities ?? sources.similarities(one.entry, query);
+  const best = one.similarity ?? 0;
+  let name: number | undefined;
+  let description: number | undefined;
   let descriptionCount = 0;
-  for (const [at, { kind }] of one.entry.texts.entries()) {
+  const phrases: number[] = [];
+  for (let at = 0; at < similarities.length; at++) {
     const similarity = similarities[at];
-    if (similarity === undefined) continue;
-    if (kind === 'description') descriptionCount++;
-    if (kind === 'example' || kind === 'alias') phrases.push(similarity);
-    else nearestOf[kind] = Math.max(similarity, nearestOf[kind] ?? similarity);
+    const kind = one.entry.texts[at]?.kind;
+    if (similarity === undefined || kind === undefined) continue;
+    if (kind === 'name') name = Math.max(similarity, name ?? similarity);
+    else if (kind === 'description') {
+      descriptionCount++;
+      description = Math.max(similarity, description ?? similarity);
+    } else phrases.push(similarity);
   }
-  const top = phrases.sort((a, b) => b - a).slice(0, MEAN_OF);
+  const top = phrases.length > MEAN_OF ? phrases.toSorted((a, b) => b - a).slice(0, MEAN_OF) : phrases;
   return {
     best,
-    name: nearestOf.name ?? best,
-    description: nearestOf.description ?? nearestOf.name ?? best,
-    phrase: top[0] ?? best,
+    name: name ?? best,
+    description: description ?? name ?? best,
+    phrase: top.length === 0 ? best : Math.max(...top),
     phraseMean: top.length === 0 ? best : top.reduce((sum, value) => sum + value, 0) / top.length,
     phraseCount: phrases.length,
     descriptionCount,

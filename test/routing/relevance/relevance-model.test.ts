@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadCalibration, MODELS, parseRelevanceWeights, type RelevanceWeights } from '../../../src/embedding/index.ts';
-import { type CapabilityEvidence, fieldOf, relevancesOf } from '../../../src/routing/relevance/relevance-model.ts';
+import {
+  type CapabilityEvidence,
+  fieldOf,
+  RANKING_FEATURES,
+  relevancesOf,
+  TRUST_FEATURES,
+} from '../../../src/routing/relevance/relevance-model.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const evidence: fc.Arbitrary<CapabilityEvidence> = fc.record({
@@ -69,7 +75,33 @@ describe.each(MODELS.map(({ id }) => id))('relevance as fitted for %s', (id) => 
       descriptionCount: 1,
     };
     const all = [{ ...one, lexicalScore: 2, coverage: 0.5, headLogit: undefined }];
-    expect(relevancesOf(weights, all, 400)[0]).toBeLessThan(relevancesOf(weights, all, 8)[0] ?? 0);
+    expect(relevancesOf(weights, all, 3_000)[0]).toBeLessThan(relevancesOf(weights, all, 30)[0] ?? 0);
+  });
+
+  it('trusts a leader less that another one follows closely', async () => {
+    const weights = await fittedOf(id);
+    const one = { phrase: 0, phraseMean: 0, phraseCount: 0, descriptionCount: 1, lexicalScore: 2, coverage: 0.5 };
+    const near = (cosine: number): CapabilityEvidence => ({
+      ...one,
+      best: cosine,
+      name: cosine,
+      description: cosine,
+      headLogit: undefined,
+    });
+    const leads = [0.1, 0.3, 0.45, 0.5].map((second) => relevancesOf(weights, [near(0.5), near(second)], 50)[0] ?? 0);
+    expect(leads).toEqual(leads.toSorted((a, b) => b - a));
+    expect(leads[0]).toBeGreaterThan(leads[3] ?? 1);
+  });
+
+  it('says what it was fitted on', async () => {
+    const weights = await fittedOf(id);
+    expect(weights.fingerprint).toBe(MODELS.find((model) => model.id === id)?.fingerprint);
+    expect(weights.origin?.dataDigest).toMatch(/^[0-9a-f]{64}$/);
+    expect(weights.origin?.seed).toBeTypeOf('number');
+    for (const { ranking, trust } of Object.values(weights.regimes)) {
+      expect(Object.keys(ranking)).toEqual([...RANKING_FEATURES]);
+      expect(Object.keys(trust)).toEqual([...TRUST_FEATURES]);
+    }
   });
 
   it('answers nothing for nothing', async () => {
@@ -112,6 +144,8 @@ describe('parseRelevanceWeights', () => {
     expect(() => parseRelevanceWeights(null, 'another')).toThrow(/fitted for other weights/);
     const lacking = { ...weights, regimes: { ...weights.regimes, head: { ranking: { best: Number.NaN }, trust: {} } } };
     expect(() => parseRelevanceWeights(lacking, weights.fingerprint)).toThrow(/lacks head.ranking/);
+    const { origin: _, ...unsigned } = weights;
+    expect(() => parseRelevanceWeights(unsigned, weights.fingerprint)).toThrow(/does not say what it was fitted on/);
   });
 
   it('falls back to the plain calibration and says so', async () => {
