@@ -46,7 +46,15 @@ export class HttpHealthProber implements HealthProber {
     this.#resolve = parts.resolve ?? ((hostname) => dnsLookup(hostname, { all: true }));
   }
 
-  probe(url: string, signal: AbortSignal): Promise<ProbeAnswer> {
+  async probe(url: string, signal: AbortSignal): Promise<ProbeAnswer> {
+    try {
+      return await this.#ask(url, signal);
+    } catch (error) {
+      return { isAnswered: false, detail: failureText(error as NodeJS.ErrnoException) };
+    }
+  }
+
+  #ask(url: string, signal: AbortSignal): Promise<ProbeAnswer> {
     const { clock, policy, timeoutMs } = this.#parts;
     const { protocol, hostname } = new URL(url);
     const host = bareHost(hostname);

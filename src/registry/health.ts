@@ -57,7 +57,12 @@ export function isHealthy(state: AgentState): boolean {
   return state === 'online' || state === 'busy';
 }
 
-/** Most likely dead: nothing answered the probe, or its lease ran out too. */
-export function isDoubtful({ suspicion, probe }: Pick<AgentLiveness, 'suspicion' | 'probe'>): boolean {
-  return suspicion !== null && (suspicion.isLapsed || probe?.isAnswered === false);
+/** Doubted, and its health endpoint did not answer: most likely dead. */
+export function isUnanswered({ suspicion, probe }: Pick<AgentLiveness, 'suspicion' | 'probe'>): boolean {
+  return suspicion !== null && probe?.isAnswered === false;
+}
+
+/** Its lease ran out; it is kept only because too many ran out together. */
+export function isLapsed({ suspicion }: Pick<AgentLiveness, 'suspicion'>): boolean {
+  return suspicion?.isLapsed === true;
 }

@@ -12,7 +12,7 @@ export type { CapabilityIndex } from './capability-index.ts';
 export { ChangeTeller } from './change-teller.ts';
 export { FeedbackBook, type FeedbackBookParts } from './feedback-book.ts';
 export type { FeedbackChange, FeedbackRecord, FeedbackStore } from './feedback-store.ts';
-export { isDoubtful, isHealthy, isRoutable } from './health.ts';
+export { isHealthy, isLapsed, isRoutable, isUnanswered } from './health.ts';
 export {
   type HealthProber,
   HttpHealthProber,

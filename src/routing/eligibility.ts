@@ -2,8 +2,9 @@ import type { RouteRequest } from '../contract/index.ts';
 import type { CapabilityName } from '../core/index.ts';
 import {
   freeSlots as freeSlotsOfAgent,
-  isDoubtful,
   isHealthy,
+  isLapsed,
+  isUnanswered,
   type RegisteredAgent,
   type RegistryView,
   scoredLoad,
@@ -98,6 +99,8 @@ interface Standing {
   /** Fewer than half of those alive are well. */
   readonly isPanicking: boolean;
   /** Somebody whom the request could take has not failed a probe. */
+  readonly isAnyoneUnfailed: boolean;
+  /** And has a lease that runs. */
   readonly isAnyoneSure: boolean;
 }
 
@@ -107,15 +110,18 @@ function standingOf(
 ): Standing {
   let alive = 0;
   let healthy = 0;
+  let isAnyoneUnfailed = false;
   let isAnyoneSure = false;
   for (const agent of agents) {
     const { state } = agent.liveness;
     if (state === 'offline' || state === 'cordoned' || state === 'draining') continue;
     alive += 1;
     if (isHealthy(state) && agent.liveness.suspicion === null) healthy += 1;
-    isAnyoneSure ||= !isDoubtful(agent.liveness) && wants(agent) === null;
+    if (isUnanswered(agent.liveness) || wants(agent) !== null) continue;
+    isAnyoneUnfailed = true;
+    isAnyoneSure ||= !isLapsed(agent.liveness);
   }
-  return { isPanicking: healthy * 2 < alive, isAnyoneSure };
+  return { isPanicking: healthy * 2 < alive, isAnyoneUnfailed, isAnyoneSure };
 }
 
 function unwantedReason(
@@ -127,15 +133,15 @@ function unwantedReason(
   return request.tags !== undefined && !hasTags(agent, request.tags) ? 'tags_differ' : null;
 }
 
-function stateReason(agent: RegisteredAgent, { isPanicking, isAnyoneSure }: Standing): DropReason | null {
+function stateReason(agent: RegisteredAgent, standing: Standing): DropReason | null {
   const { state } = agent.liveness;
   switch (state) {
     case 'online':
       return null;
     case 'suspect':
-      return isAnyoneSure && isDoubtful(agent.liveness) ? 'not_answering' : null;
+      return isSparedFor(agent, standing) ? 'not_answering' : null;
     case 'ejected':
-      return isPanicking && !(isAnyoneSure && isDoubtful(agent.liveness)) ? null : 'ejected';
+      return standing.isPanicking && !isSparedFor(agent, standing) ? null : 'ejected';
     case 'busy':
     case 'draining':
     case 'cordoned':
@@ -144,6 +150,12 @@ function stateReason(agent: RegisteredAgent, { isPanicking, isAnyoneSure }: Stan
     default:
       return state satisfies never;
   }
+}
+
+/** Others go first: those that failed no probe, and, but for a panic, those whose lease runs. */
+function isSparedFor({ liveness }: RegisteredAgent, standing: Standing): boolean {
+  if (isUnanswered(liveness)) return standing.isAnyoneUnfailed;
+  return isLapsed(liveness) && standing.isAnyoneSure && !standing.isPanicking;
 }
 
 function hasTags(agent: RegisteredAgent, wanted: Readonly<Record<string, string>>): boolean {

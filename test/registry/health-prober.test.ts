@@ -116,6 +116,10 @@ describe('an endpoint that does not answer', () => {
     expect(await ask(other)).toEqual({ isAnswered: false, detail: 'connection refused' });
   });
 
+  test('because its address is none at all is not alive', async () => {
+    expect(await ask('nonsense')).toMatchObject({ isAnswered: false });
+  });
+
   test('is left at once when the service stops', async () => {
     handle = () => undefined;
     const stop = new AbortController();

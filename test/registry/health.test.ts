@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AgentState, agentStateSchema, type HeartbeatStatus } from '../../src/contract/index.ts';
-import { type HealthFacts, isDoubtful, isHealthy, isRoutable, stateOf } from '../../src/registry/health.ts';
+import { type HealthFacts, isHealthy, isLapsed, isRoutable, isUnanswered, stateOf } from '../../src/registry/health.ts';
 
 const WELL: HealthFacts = {
   isCordoned: false,
@@ -61,12 +61,13 @@ test('counts online and suspect as routable, online and busy as well', () => {
   expect(agentStateSchema.options.filter(isHealthy)).toEqual(['online', 'busy']);
 });
 
-test('doubts whom a probe did not reach or whose lease ran out, as long as it is suspect', () => {
+test('knows whom a probe did not reach and whose lease ran out, as long as it is suspect', () => {
   const suspicion = { cause: 'silence', at: 0, isLapsed: false } as const;
-  const unanswered = { at: 0, isAnswered: false, detail: '' };
-  expect(isDoubtful({ suspicion, probe: null })).toBe(false);
-  expect(isDoubtful({ suspicion, probe: { ...unanswered, isAnswered: true } })).toBe(false);
-  expect(isDoubtful({ suspicion, probe: unanswered })).toBe(true);
-  expect(isDoubtful({ suspicion: { ...suspicion, isLapsed: true }, probe: null })).toBe(true);
-  expect(isDoubtful({ suspicion: null, probe: unanswered })).toBe(false);
+  const probe = { at: 0, isAnswered: false, detail: '' };
+  expect(isUnanswered({ suspicion, probe: null })).toBe(false);
+  expect(isUnanswered({ suspicion, probe: { ...probe, isAnswered: true } })).toBe(false);
+  expect(isUnanswered({ suspicion, probe })).toBe(true);
+  expect(isUnanswered({ suspicion: null, probe })).toBe(false);
+  expect([isLapsed({ suspicion }), isLapsed({ suspicion: { ...suspicion, isLapsed: true } })]).toEqual([false, true]);
+  expect(isLapsed({ suspicion: null })).toBe(false);
 });

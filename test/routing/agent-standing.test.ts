@@ -68,12 +68,17 @@ describe('a suspect agent', () => {
   it('that answers no probe, or whose lease ran out, is asked only where nobody else is left', () => {
     const dead = suspect('dead', 'unanswered');
     const lapsed = suspect('lapsed', 'lapsed');
-    expect(eligible([weather('well'), dead, lapsed])).toMatchObject({
-      ids: ['well'],
+    expect(eligible([weather('well'), weather('too'), dead, lapsed])).toMatchObject({
+      ids: ['well', 'too'],
       reasons: { dead: 'not_answering', lapsed: 'not_answering' },
     });
-    expect(eligible([suspect('silent'), dead, lapsed]).ids).toEqual(['silent']);
-    expect(eligible([dead, lapsed]).ids).toEqual(['dead', 'lapsed']);
+    expect(eligible([weather('well'), weather('too'), suspect('silent'), lapsed]).ids).toEqual([
+      'well',
+      'too',
+      'silent',
+    ]);
+    expect(eligible([dead, suspect('dead-too', 'unanswered')]).ids).toEqual(['dead', 'dead-too']);
+    expect(eligible([dead]).ids).toEqual(['dead']);
   });
 
   it('that answers no probe does not stand in for one that is full or busy, but for one that may not be asked', () => {
@@ -95,6 +100,12 @@ describe('panic', () => {
     const panic = eligible([weather('well'), aside, suspect('doubted')]);
     expect(panic).toMatchObject({ panicking: [WEATHER], ids: ['well', 'aside', 'doubted'] });
     expect(panic.weightOf('aside')).toBe(0.5);
+  });
+
+  it('lets the silent whose lease ran out work too, but none that failed a probe while they did not', () => {
+    const found = eligible([weather('well'), suspect('lapsed', 'lapsed'), suspect('dead', 'unanswered')]);
+    expect(found).toMatchObject({ panicking: [WEATHER], ids: ['well', 'lapsed'], reasons: { dead: 'not_answering' } });
+    expect(eligible([suspect('lapsed', 'lapsed'), suspect('dead', 'unanswered')]).ids).toEqual(['lapsed']);
   });
 
   it('counts neither the dead nor those that an operator or they themselves took away', () => {
