@@ -23,6 +23,7 @@ import {
   ruleLint,
   ruleList,
   ruleReply,
+  severalIntents,
   verified,
 } from './replies.ts';
 import { cleanEnvironment, cliArguments, runCli } from './run-cli.ts';
@@ -45,6 +46,7 @@ beforeAll(async () => {
         return json({ ...noMatch, reason: 'unknown_capability', alternatives: [] });
       }
       if (intent === 'busy') return json(queue);
+      if (intent === 'both') return json(severalIntents);
       if (intent === '🙂') return problem('AR_ERR_INVALID_INTENT', 400, 'the intent holds no words');
       return json(isObject(body) && body.explain === true ? explained : routeReplyOf());
     },
@@ -163,6 +165,7 @@ describe('route', () => {
   it.each([
     ['nothing', 4, /no_match \(below_min_relevance\)[\s\S]*Nearest[\s\S]*mail\.send\.message/],
     ['busy', 5, /queue \(all_agents_full\)[\s\S]*retry after +1000 ms/],
+    ['both', 6, /multi_intent[\s\S]*订机票 +no_match \(no_agent_available\)[\s\S]*查天气·.* +route .*weather-1 +0.93/],
   ])('ends with its own code for the decision on "%s"', async (intent, exit, text) => {
     const { code, out } = await run(['route', intent]);
     expect(code).toBe(exit);

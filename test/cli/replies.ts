@@ -113,6 +113,37 @@ export const noMatch = routeReplyOf({
 
 export const queue = routeReplyOf({ decision: 'queue', reason: 'all_agents_full', agent: null, retryAfterMs: 1_000 });
 
+export const severalIntents = routeReplyOf({
+  decision: 'multi_intent',
+  capability: null,
+  agent: null,
+  score: null,
+  factors: null,
+  alternatives: [],
+  intents: [
+    {
+      text: '订机票',
+      decision: 'no_match',
+      reason: 'no_agent_available',
+      capability: 'travel.book.flight',
+      agent: null,
+      relevance: 0.87,
+      score: null,
+      ambiguous: false,
+    },
+    {
+      text: '查天气\u001b[2J',
+      decision: 'route',
+      reason: null,
+      capability: 'weather.query.city',
+      agent: routeReplyOf().agent,
+      relevance: 0.93,
+      score: 0.88,
+      ambiguous: false,
+    },
+  ],
+});
+
 export const explained = routeReplyOf({
   explain: {
     canonicalText: '明天杭州会下雨吗',
