@@ -3,6 +3,7 @@
  * and leaves bench/results/bench.{json,md}. Under 20 minutes for all, five of them for 100,000 capabilities; nothing
  * else should run on the machine. BENCH_QUICK=1: small sizes, to see that each case runs; leaves no report.
  */
+import { clusterCase } from './cases/cluster.ts';
 import { heartbeatsCase } from './cases/heartbeats.ts';
 import { coldCase, hitCase, mixedCase } from './cases/routes-http.ts';
 import { rebuildCase, registrationCase, scaleCase, startCase } from './cases/stored-service.ts';
@@ -19,6 +20,7 @@ const CASES = [
   registrationCase,
   scaleCase,
   heartbeatsCase,
+  clusterCase,
 ];
 const wanted = process.argv.slice(2);
 const chosen = CASES.filter((one) => wanted.length === 0 || wanted.some((part) => one.name.includes(part)));
