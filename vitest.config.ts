@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // A second is little for processes on a busy machine.
+    expect: { poll: { timeout: 5_000 } },
   },
 });

@@ -73,12 +73,18 @@ return {1, position}`;
 export const BEATS = `
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
-for i = 4, #ARGV, 3 do
-  local row = redis.call('HGET', KEYS[1], ARGV[i])
-  if row and string.find(row, ARGV[i + 1], 1, true) then
-    redis.call('ZADD', KEYS[2], nowMs + tonumber(ARGV[i + 2]), ARGV[i])
+local ids = {}
+for i = 4, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
+local rows = redis.call('HMGET', KEYS[1], unpack(ids))
+local due = {}
+for n, row in ipairs(rows) do
+  local at = 3 * n + 1
+  if row and string.find(row, ARGV[at + 1], 1, true) then
+    due[#due + 1] = nowMs + tonumber(ARGV[at + 2])
+    due[#due + 1] = ARGV[at]
   end
 end
+if #due > 0 then redis.call('ZADD', KEYS[2], unpack(due)) end
 redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'by', ARGV[1], 'b', ARGV[2])
 return 1`;
 

@@ -1,0 +1,103 @@
+/** The elected sweeper, its fence, and the deadlines of leases, on a real redis-server. */
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../../src/core/index.ts';
+import { BeatSender, type RedisLink, redisKeys, SweeperElection } from '../../src/redis/index.ts';
+import { KeyValueAgentStore, RedisStore } from '../../src/storage/index.ts';
+import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
+import { sampleRecord } from '../storage/sample-record.ts';
+
+describe.runIf(hasRedisServer)('the sweeper', () => {
+  let server: TestRedis;
+  let redis: Redis;
+  const keys = redisKeys();
+  const ends: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    server = await TestRedis.start();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  beforeEach(() => redis.flushall().then(() => undefined));
+  afterEach(() => Promise.all(ends.splice(0).map((end) => end())).then(() => undefined));
+
+  function candidate(instance: string) {
+    const clock = new ManualClock();
+    const link: RedisLink = { redis, keys, clock, instance };
+    const fences: (string | null)[] = [];
+    const election = new SweeperElection({ link, onChange: (fence) => fences.push(fence) });
+    ends.push(() => election.stop());
+    return { clock, fences, election };
+  }
+
+  test('is one of many, and another one under a higher fence once its term is over', async () => {
+    const [a, b] = [candidate('a'), candidate('b')];
+    await a.election.start();
+    await b.election.start();
+    expect([a.fences, b.fences]).toEqual([['1'], []]);
+    // A stopped process renews nothing, and Redis lets its key lapse.
+    await redis.del(keys.sweeper);
+    b.clock.advance(1_000);
+    await expect.poll(() => b.fences).toEqual(['2']);
+    a.clock.advance(3_000);
+    await expect.poll(() => a.fences).toEqual(['1', null]);
+  });
+
+  test('makes room at once when it stops', async () => {
+    const [a, b] = [candidate('a'), candidate('b')];
+    await a.election.start();
+    await a.election.stop();
+    expect(a.fences).toEqual(['1', null]);
+    await b.election.start();
+    expect(b.fences).toEqual(['2']);
+  });
+
+  async function opened(): Promise<{ store: RedisStore; agents: KeyValueAgentStore }> {
+    const store = await RedisStore.open({ url: server.url });
+    ends.push(() => store.close());
+    return { store, agents: new KeyValueAgentStore(store) };
+  }
+
+  test('alone ends leases, under the newest fence, and only those that are over by the clock of Redis', async () => {
+    const { store, agents } = await opened();
+    const offline = sampleRecord('a', { offlineAt: 1 });
+    const end = () =>
+      agents.commit({ putAgents: [offline], why: 'lease_lapsed' }).then(
+        () => 'stored',
+        (error) => error.code,
+      );
+    await agents.commit({ putAgents: [sampleRecord('a')] });
+    expect(await end()).toBe('AR_ERR_STORE_CONFLICT');
+    await redis.set(keys.fence, '7');
+    store.useFence('6');
+    expect(await end()).toBe('AR_ERR_STORE_CONFLICT');
+    store.useFence('7');
+    await redis.zadd(keys.deadlines, Date.now() + 60_000, 'a');
+    expect(await end()).toBe('AR_ERR_STORE_CONFLICT');
+    expect((await agents.load()).agents).toMatchObject([{ agentId: 'a', offlineAt: null }]);
+    await redis.zadd(keys.deadlines, 1, 'a');
+    expect(await end()).toBe('stored');
+    await agents.commit({ removeAgents: [offline.agentId], why: 'evicted' });
+    expect(await redis.zcard(keys.deadlines)).toBe(0);
+  });
+
+  test('hears of beats at other instances: they put deadlines off by the newest lease only', async () => {
+    const { store, agents } = await opened();
+    await agents.commit({ putAgents: [sampleRecord('a'), sampleRecord('b')] });
+    const clock = new ManualClock();
+    const sender = new BeatSender({ ...store.link, clock });
+    const send = (agentId: string, leaseId: string, leaseMs: number) =>
+      sender.send({ agentId, leaseMark: `"leaseId":"${leaseId}"`, leaseMs, told: { agentId, leaseId } });
+    send('a', 'lease_1', 1);
+    send('a', 'lease_1', 60_000);
+    send('b', 'lease_0', 60_000);
+    send('nobody', 'lease_1', 60_000);
+    expect(await redis.exists(keys.beats)).toBe(0);
+    clock.advance(25);
+    await expect.poll(() => redis.xlen(keys.beats)).toBe(1);
+    expect(await redis.zrange(keys.deadlines, 0, -1)).toEqual(['a']);
+    expect(Number(await redis.zscore(keys.deadlines, 'a'))).toBeGreaterThan(Date.now() + 50_000);
+  });
+});
