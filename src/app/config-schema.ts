@@ -195,9 +195,15 @@ const indexSchema = z.strictObject({
 });
 
 const weightsSchema = z.strictObject({
-  relevance: share.default(0.5).meta(note('weight', 'Part of relevance in the score; 0 leaves it to the gate alone.')),
-  load: share.default(0.3).meta(note('weight', 'Part of free capacity in the score; 0 ignores load.')),
-  latency: share.default(0.2).meta(note('weight', 'Part of answer speed in the score; 0 ignores it.')),
+  relevance: share
+    .default(0.5)
+    .meta(note('weight', 'Part of relevance in the score; 0 leaves it to the gate alone. The weights sum to 1.')),
+  load: share
+    .default(0.3)
+    .meta(note('weight', 'Part of free capacity in the score; 0 ignores load. The weights sum to 1.')),
+  latency: share
+    .default(0.2)
+    .meta(note('weight', 'Part of answer speed in the score; 0 ignores it. The weights sum to 1.')),
 });
 
 const canarySchema = z.strictObject({

@@ -163,6 +163,7 @@ export const explainSchema = z.strictObject({
     }),
   ),
   dropped: z.array(z.strictObject({ agentId: z.string(), capability: z.string(), reason: z.string() })),
+  strategiesVersion: z.string(),
   /** Whose strategies and weights decided: `default`, a capability, or a pattern such as `weather.*`. */
   policy: z.string(),
   /** Each step that had an opinion: why, how many candidates stayed, and whom it dropped. */

@@ -47,6 +47,7 @@ export function explain(parts: ExplainParts): Explain {
       })),
     ),
     dropped: choices.flatMap(({ eligibility }) => eligibility.dropped.map((agent) => ({ ...agent }))),
+    strategiesVersion: context.options.strategiesVersion,
     policy: context.options.policy,
     strategies: choices.flatMap(({ selection }) => [...(selection?.strategies ?? [])]),
   };

@@ -172,6 +172,7 @@ export const explained = routeReplyOf({
       },
     ],
     dropped: [{ agentId: 'weather-2', capability: 'weather.query.city', reason: 'offline' }],
+    strategiesVersion: '3f9a1c0b7d24',
     policy: 'weather.*',
     strategies: [{ name: 'failure_domain', note: '1 of 2 are in zone hz', kept: 1, dropped: ['weather-9'] }],
   },

@@ -1,6 +1,6 @@
 /**
  * The fixed place of a text in 0..1, the same in every process: 53 bits of two mixed 32-bit hashes (cyrb53), which
- * spread evenly and cost a fortieth of SHA-256. Not for secrets: whoever wants to can find texts with one place.
+ * spread evenly and cost an eighth of SHA-256. Not for secrets: whoever wants to can find texts with one place.
  */
 export function placeOf(text: string): number {
   let high = 0xdeadbeef;
