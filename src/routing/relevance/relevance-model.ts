@@ -63,8 +63,10 @@ export interface Field {
 
 /** A head that is sure of one class must not drown everything else that is known. */
 const LEAST_HEAD = -8;
-/** A leader this far ahead, in log odds, is as far ahead as can be; so is one that stands alone. */
+/** A leader this far ahead, in log odds, is as far ahead as can be. */
 const MOST_MARGIN = 8;
+/** What a capability without any evidence would score: who stands alone is measured against it. */
+const NO_EVIDENCE = 0;
 /** Sizes that the fit has seen; beyond them the line would be a guess. */
 const FEWEST = 2;
 const MOST = 5_000;
@@ -102,7 +104,7 @@ export function trustRow(
   capabilityCount: number,
 ): number[] {
   let leader = 0;
-  let second = Number.NEGATIVE_INFINITY;
+  let second = scores.length > 1 ? Number.NEGATIVE_INFINITY : NO_EVIDENCE;
   for (const [at, score] of scores.entries()) {
     const lead = scores[leader] ?? 0;
     if (at === 0) continue;
@@ -114,7 +116,8 @@ export function trustRow(
   const margin = Math.min(MOST_MARGIN, score - second);
   const count = Math.min(MOST, Math.max(FEWEST, capabilityCount));
   const few = Math.max(0, Math.log(SEVERAL / count));
-  return [score, score - logSumExp(scores), margin, best, coverage, head, Math.log(count), few, 1];
+  const share = score - logSumExp(scores.length > 1 ? scores : [score, NO_EVIDENCE]);
+  return [score, share, margin, best, coverage, head, Math.log(count), few, 1];
 }
 
 export function scoresOf(field: Field, weights: RelevanceWeights): number[] {

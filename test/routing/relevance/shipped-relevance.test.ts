@@ -97,4 +97,10 @@ describe('relevance as shipped', () => {
     expect(share(served, isRefused)).toBe(0);
     expect(share(unserved, isRefused)).toBeGreaterThanOrEqual(0.8);
   });
+
+  it('does not take the only capability that there is for whatever is asked', { timeout: 120_000 }, async () => {
+    const { served, unserved } = await answersOf(CAPABILITIES.filter(({ name }) => name === 'parcel.track.shipment'));
+    expect(share(served, isRefused)).toBe(0);
+    expect(share(unserved, isRefused)).toBeGreaterThanOrEqual(0.8);
+  });
 });
