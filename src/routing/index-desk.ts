@@ -90,6 +90,7 @@ export class IndexDesk implements IndexService {
       const loaded = await store.load(version, this.#expected());
       const meanings = await this.#catalogueOf(version);
       const heads = await store.headsOf(version);
+      await vectors.compareWith(loaded);
       await holder.take({ version, heldAt: clock.wallNow(), by, liveHashes: indexer.liveHashes() });
       const held = holder.wire();
       const { liveHashes = {} } = holder.current ?? {};

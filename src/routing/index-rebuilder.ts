@@ -191,6 +191,7 @@ export class IndexRebuilder {
           candidate = loaded;
           const onDone = (done: number, total: number): void => this.#tell({ phase: 'golden', done, total });
           const isHeld = holder.current !== null;
+          await vectors.compareWith(loaded);
           const { selfCheck, outcome, ...found } = await check.run({ version: loaded, heads: learnt, isHeld }, onDone);
           usesHeads = found.usesHeads;
           publish('index.golden', { right: outcome.right, wrong: outcome.wrong.length });

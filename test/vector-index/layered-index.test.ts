@@ -157,4 +157,26 @@ describe('LayeredIndex', () => {
     expect(index.versionId).toBe('v000001');
     expect(index.size).toBe(10);
   });
+
+  it('swaps to the same whether it compared before or not, whatever changed in between', async () => {
+    const [slow, quick] = [new LayeredIndex(16), new LayeredIndex(16)];
+    const both = [slow, quick];
+    for (const index of both) for (let i = 0; i < 400; i++) index.upsert(`id-${i}`, rowOf(rows, i));
+    const next = versionOf(FlatIndex.fromRows(part(0, 390)), 1);
+    await quick.compareWith(next);
+    for (const index of both) {
+      index.upsert('id-3', rowOf(rows, 399));
+      index.remove('id-4');
+      index.remove('id-5');
+      index.upsert('id-5', rowOf(rows, 5));
+      index.remove('id-6');
+      index.upsert('id-6', rowOf(rows, 398));
+      index.upsert('id-new', rowOf(rows, 7));
+      index.swapBase(next);
+    }
+    expect(everything(quick)).toEqual(everything(slow));
+    expect([quick.size, quick.deltaSize, quick.hiddenSize]).toEqual([slow.size, slow.deltaSize, slow.hiddenSize]);
+    expect(quick.deltaSize).toBe(13);
+    expect(quick.similarityOf('id-3', rowOf(rows, 399))).toBeCloseTo(1, 5);
+  });
 });
