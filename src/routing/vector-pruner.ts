@@ -1,4 +1,4 @@
-import { type ContentHash, errorText, log, nextTurn } from '../core/index.ts';
+import { AgentReachError, type ContentHash, errorText, log } from '../core/index.ts';
 import type { VersionStore } from '../vector-index/index.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { VectorStore } from './vector-store.ts';
@@ -49,17 +49,19 @@ export class VectorPruner {
     if (removed > 0) log('info', 'vectors that nobody needs were removed', { removed });
   }
 
-  /** By fingerprint. A version that cannot be read cannot serve either. */
+  /**
+   * By fingerprint. A version that cannot be read ends the run: it may be read again, by hand repaired or from a disk
+   * that comes back, and then what only it protected would be gone. It is in nobody's way for long: three later
+   * versions remove it.
+   */
   async #hashesOfVersions(): Promise<Map<string, Set<string>>> {
     const { versions } = this.#options;
     const hashes = new Map<string, Set<string>>();
-    for (const { id, info } of await versions.list()) {
-      if (info === undefined) continue;
-      const ids = await versions.idsOf(id).catch(() => []);
+    for (const { id, info, problem } of await versions.list()) {
+      if (info === undefined) throw new AgentReachError('AR_ERR_INDEX_CORRUPT', { detail: `${id}: ${problem}` });
       const known = hashes.get(info.fingerprint) ?? new Set();
-      for (const hash of ids) known.add(hash);
       hashes.set(info.fingerprint, known);
-      await nextTurn();
+      for await (const ids of versions.idsOf(id)) for (const hash of ids) known.add(hash);
     }
     return hashes;
   }

@@ -5,6 +5,7 @@ import { AgentReachError, errorText, isAgentReachError } from '../core/index.ts'
 import { FlatIndex, type VectorRows } from './flat-index.ts';
 import { DEFAULT_HNSW, HnswIndex } from './hnsw-index.ts';
 import type { LoadedVersion } from './layered-index.ts';
+import { parseStrings } from './string-list.ts';
 import type { IndexVersionInfo } from './vector-index.ts';
 import {
   CATALOGUE_FILE,
@@ -197,10 +198,11 @@ export class VersionStore {
     return HEADS_FILE in files ? this.#read(id, files, HEADS_FILE) : undefined;
   }
 
-  /** Ids of the vectors of a version. */
-  async idsOf(id: string): Promise<string[]> {
+  /** Ids of the vectors of a version, some thousands at a time, between turns of the event loop. */
+  async *idsOf(id: string): AsyncGenerator<string[], undefined> {
     const { files } = await this.#trusted(id);
-    return JSON.parse(Buffer.from(await this.#read(id, files, IDS_FILE)).toString('utf8')) as string[];
+    yield* parseStrings(Buffer.from(await this.#read(id, files, IDS_FILE)).toString('utf8'));
+    return undefined;
   }
 
   /** The newest version that holds. Says which newer ones were refused and why; never throws for a bad version. */

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contentHash } from '../../src/core/index.ts';
 import { type IndexRig, indexRig, meaningsOf } from './index-rig.ts';
@@ -57,6 +59,22 @@ describe('stored vectors after a rebuild', () => {
     await rebuilt();
     expect(await stored('in a version', 'model before')).toBe(true);
     expect(await stored('in no version', 'model before')).toBe(false);
+  });
+
+  it('stay, all of them, while a version cannot be read', async () => {
+    await rig.register([say('the first words'), MAIL]);
+    await rebuilt();
+    await rig.register([say('other words')]);
+    const ids = join(rig.dir, 'versions', 'v000001', 'ids.json');
+    const whole = readFileSync(ids);
+    writeFileSync(ids, 'gone');
+    await rebuilt();
+    expect(await stored('the first words')).toBe(true);
+    writeFileSync(ids, whole);
+    await rebuilt();
+    expect(await stored('the first words')).toBe(true);
+    await rebuilt();
+    expect(await stored('the first words')).toBe(false);
   });
 
   it('let a rollback embed nothing', async () => {
