@@ -58,8 +58,9 @@ export class OtherInstances {
     this.#sender = new BeatSender(store.link);
     this.beats = {
       assertOpen: () => {
-        if (store.problem === null) return;
-        throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail: store.problem });
+        if (store.problem === null && store.log.staleMs === null) return;
+        const detail = store.problem ?? 'this instance is behind the others: ask again';
+        throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail });
       },
       send: ({ record: { agentId, leaseId, heartbeatIntervalMs } }, beat) =>
         this.#sender.send({
@@ -88,6 +89,8 @@ export class OtherInstances {
         for (const beat of JSON.parse(batch) as HeardBeat[]) registry.follower.beat(beat);
       },
     });
+    const { redis, keys } = this.#store.link;
+    await this.#store.log.caughtUp(Number((await redis.get(keys.position)) ?? 0));
     bus.subscribe((event) => this.#tellState(event, registry));
     this.#election = new SweeperElection({
       link: this.#store.link,

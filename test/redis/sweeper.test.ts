@@ -97,7 +97,7 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     expect(await redis.exists(keys.beats)).toBe(0);
     clock.advance(25);
     await expect.poll(() => redis.xlen(keys.beats)).toBe(1);
-    expect(await redis.zrange(keys.deadlines, 0, -1)).toEqual(['a']);
+    expect(await redis.zrange(keys.deadlines, '0', '-1')).toEqual(['a']);
     expect(Number(await redis.zscore(keys.deadlines, 'a'))).toBeGreaterThan(Date.now() + 50_000);
   });
 });

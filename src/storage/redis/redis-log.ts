@@ -47,6 +47,8 @@ export class RedisLog implements SharedLog {
   #running: Promise<void> | undefined;
   #isStopped = false;
   #isVerified = true;
+  /** What was there when the connection was made must be read before anything counts as heard. */
+  #behind = 0;
   #heardAt: number;
   #problem: string | null = null;
 
@@ -139,9 +141,10 @@ export class RedisLog implements SharedLog {
       try {
         if (!this.#isVerified) await this.#verify(follower);
         const found = await this.#read();
-        this.#heardAt = this.#parts.clock.now();
+        const heardAt = this.#parts.clock.now();
         for (const [id, fields] of found.changes) await this.#take(id, fields, follower);
         for (const [id, fields] of found.beats) this.#takeBeats(id, fields, follower);
+        if (found.changes.length < READ_AT_ONCE) this.#noteCaughtUp(heardAt);
       } catch (error) {
         if (this.#isStopped) return;
         this.#isVerified = false;
@@ -185,7 +188,13 @@ export class RedisLog implements SharedLog {
     // Beats of the time in between are old news: the next ones come within an interval.
     if (this.#problem !== null || this.#lastBeat === '0-0') this.#lastBeat = lastBeat?.[0].toString() ?? '0-0';
     this.#isVerified = true;
-    this.#heardAt = this.#parts.clock.now();
+    this.#behind = newest;
+  }
+
+  /** Only then: on what it knew before, an instance would take the newest lease of an agent for an unknown one. */
+  #noteCaughtUp(heardAt: number): void {
+    if (this.#position < this.#behind) return;
+    this.#heardAt = heardAt;
     if (this.#problem !== null) log('info', 'the log of the instances is followed again', { position: this.#position });
     this.#problem = null;
   }
