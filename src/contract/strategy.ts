@@ -14,12 +14,9 @@ export const strategyStepSchema = z
   .meta({ id: 'StrategyStep' });
 
 const policyFields = {
-  strategies: z
-    .array(strategyStepSchema)
-    .max(MAX_STEPS)
-    .meta({
-      description: 'Tried in this order; a draw (best, capacity_first) comes last, `best` unless one is named.',
-    }),
+  strategies: z.array(strategyStepSchema).max(MAX_STEPS).meta({
+    description: 'Tried in this order; a draw (best, capacity_first) comes last, `best` unless one is named.',
+  }),
   weights: z
     .record(z.string(), z.number().min(0).max(1))
     .meta({ description: 'Weight of each factor of the score; they sum to 1, factors that are not named weigh 0.' }),
