@@ -3,6 +3,7 @@
  * leave; routes cold and cached, batches, rule edits, rebuilds. Names come from a fixed pool, since the dictionary
  * keeps every name by design; texts are never the same twice.
  */
+import { RECENT_INTENTS } from '../src/http/recent-intents.ts';
 import { request } from './texts.ts';
 
 const AGENTS = 200;
@@ -12,6 +13,7 @@ const TICK_MS = 100;
 /** More than this waiting means that the machine is too slow for the rate: it is lowered, and nothing piles up. */
 const MAX_IN_FLIGHT = 64;
 const REBUILD_EVERY_TICKS = 300;
+const BATCH = 32;
 
 export interface SoakCounts {
   readonly byStatus: ReadonlyMap<number, number>;
@@ -42,12 +44,20 @@ export class SoakLoad {
     for (let i = 0; i < AGENTS; i += 20) {
       await Promise.all(Array.from({ length: 20 }, (_, k) => this.#register(`soak-${i + k}`)));
     }
+    await this.#fillMemories();
     this.#timer = setInterval(() => this.#turn(), TICK_MS);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.allSettled(this.#inFlight);
+  }
+
+  /** What is remembered of the last routes is bounded; while it fills it would look like a leak. */
+  async #fillMemories(): Promise<void> {
+    for (let sent = 0; sent < RECENT_INTENTS; sent += BATCH) {
+      await this.#batch(Array.from({ length: BATCH }, (_, i) => request(i)));
+    }
   }
 
   #turn(): void {
@@ -62,7 +72,10 @@ export class SoakLoad {
     this.#run(this.#beat(name(0)));
     if (tick % 5 === 0) this.#run(this.#register(name(1)));
     if (tick % 5 === 2) this.#run(this.#withdraw(name(2)).then(() => this.#register(name(2))));
-    if (tick % 10 === 4) this.#run(this.#batch());
+    if (tick % 10 === 4) {
+      const intents = Array.from({ length: 8 }, (_, i) => request(i % 2 === 0 ? this.#nextText++ : i));
+      this.#run(this.#batch(intents));
+    }
     if (tick % 20 === 6) this.#run(this.#rule(tick / 20));
     if (tick % REBUILD_EVERY_TICKS === 100)
       this.#run(this.#send('POST', '/v1/index/rebuild', {}).then(() => undefined));
@@ -77,11 +90,8 @@ export class SoakLoad {
     await this.#send('POST', '/v1/route', { intent });
   }
 
-  async #batch(): Promise<void> {
-    const requests = Array.from({ length: 8 }, (_, i) => ({
-      intent: request(i % 2 === 0 ? this.#nextText++ : i),
-    }));
-    await this.#send('POST', '/v1/route/batch', { requests });
+  async #batch(intents: readonly string[]): Promise<void> {
+    await this.#send('POST', '/v1/route/batch', { requests: intents.map((intent) => ({ intent })) });
   }
 
   #register(agentId: string): Promise<void> {

@@ -4,6 +4,7 @@
  * request failed. Under five minutes the warm-up is most of what is seen: growth is then shown and not judged.
  */
 import { readdirSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -101,9 +102,14 @@ function requestsFinding({ byStatus, skippedTicks }: SoakLoad['counts']): Findin
     measured: `${all}, ${failed} failed`,
     target: 'none fails',
     isMet: failed === 0,
-    note: `${statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}; ${skippedTicks} ticks left out`,
+    note: `${statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}; ${skippedTicks} ticks left out; ${loadNote()}`,
     figures: { all, failed, skippedTicks },
   };
+}
+
+/** On a machine that others use the model is too slow for the rate, and what comes too late is refused: 503, 504. */
+function loadNote(): string {
+  return `load average of the machine ${shown(loadavg()[1] ?? Number.NaN)} on ${availableParallelism()} CPUs`;
 }
 
 function print(rows: readonly Row[]): void {
