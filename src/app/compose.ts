@@ -107,7 +107,7 @@ export async function compose(config: Config, substitutes: Substitutes = {}): Pr
 function openStore(config: Config): Promise<KeyValueStore> {
   return config.redis.url === null
     ? LmdbStore.open({ dataDir: config.data.dir })
-    : RedisStore.open({ url: config.redis.url, dataDir: config.data.dir });
+    : RedisStore.open({ url: config.redis.url, prefix: config.redis.prefix, dataDir: config.data.dir });
 }
 
 async function wire(
@@ -132,7 +132,13 @@ async function wire(
   const vectors = new LayeredIndex(dimensions, loaded);
 
   const vectorStore = new KeyValueVectorStore(store);
-  const heads = new PhraseHeads({ vectorOf: (hash) => vectors.vectorOf(hash), trainer: new HeadTrainer() });
+  const { calibration, problem } = await loadCalibration(model, config.model.path ?? undefined);
+  if (problem !== null) log('warn', 'relevance is calibrated plainly', { model: model.id, reason: problem });
+  const heads = new PhraseHeads({
+    vectorOf: (hash) => vectors.vectorOf(hash),
+    trainer: new HeadTrainer(),
+    calibration,
+  });
   const indexer = new CapabilityIndexer({
     clock,
     embedder,
@@ -185,8 +191,6 @@ async function wire(
     base: routingOptionsOf(config),
     file: strategiesFile === null ? null : strategyFileAt(strategiesFile),
   });
-  const { calibration, problem } = await loadCalibration(model, config.model.path ?? undefined);
-  if (problem !== null) log('warn', 'relevance is calibrated plainly', { model: model.id, reason: problem });
   const options = () => strategies.current;
   const golden = new GoldenSet(new KeyValueGoldenStore(store));
   await golden.load();

@@ -67,7 +67,14 @@ const redisSchema = z.strictObject({
     .url({ protocol: /^rediss?$/, message: 'must be redis://host:port or rediss://host:port' })
     .nullable()
     .default(null)
-    .meta(secret('url', 'Keep agents, dictionary and rules in this Redis; none: in data.dir.')),
+    .meta(
+      secret('url', 'Keep agents, dictionary and rules in this Redis, shared by all instances; none: in data.dir.'),
+    ),
+  prefix: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, { message: 'must be 1-32 of a-z 0-9 _ - and start with a letter or digit' })
+    .default('agent-reach')
+    .meta(note('name', 'Before every key in Redis; instances with another one are another service.')),
 });
 
 const authSchema = z.strictObject({

@@ -21,6 +21,8 @@ export interface MigrationRequest {
   readonly to: string;
   /** Removes what the target holds; without it a target that holds anything is refused. */
   readonly force: boolean;
+  /** Of the keys in Redis. Default: that of the configuration. */
+  readonly prefix?: string | undefined;
   readonly onProgress?: (table: string, rows: number) => void;
 }
 
@@ -31,14 +33,22 @@ export interface MigrationReport {
   readonly digest: string;
 }
 
-type Place = { readonly kind: 'lmdb'; readonly dir: string } | { readonly kind: 'redis'; readonly url: string };
+type Place =
+  | { readonly kind: 'lmdb'; readonly dir: string }
+  | { readonly kind: 'redis'; readonly url: string; readonly prefix?: string };
 
 const ROWS_A_COMMIT = 250;
 const HOLD = 'index_hold';
 
 /** Errors: AR_ERR_INVALID_REQUEST, AR_ERR_STORE_IN_USE, AR_ERR_STORE_UNAVAILABLE. */
-export async function migrateStore({ from, to, force, onProgress }: MigrationRequest): Promise<MigrationReport> {
-  const [source, target] = [readPlace(from, 'from'), readPlace(to, 'to')];
+export async function migrateStore({
+  from,
+  to,
+  force,
+  prefix,
+  onProgress,
+}: MigrationRequest): Promise<MigrationReport> {
+  const [source, target] = [readPlace(from, 'from', prefix), readPlace(to, 'to', prefix)];
   const keyIn = keyMap(source, target);
   const read = await open(source);
   let copied: MigrationReport;
@@ -146,7 +156,8 @@ function keyMap(source: Place, target: Place): (table: TableName, key: string) =
 
 async function open(place: Place): Promise<KeyValueStore> {
   if (place.kind === 'lmdb') return LmdbStore.open({ dataDir: place.dir });
-  const store = await RedisStore.open({ url: place.url });
+  const { url, prefix } = place;
+  const store = await RedisStore.open(prefix === undefined ? { url } : { url, prefix });
   // Every service that runs on a Redis has a sweeper among its instances.
   const { redis, keys } = store.link;
   if ((await redis.exists(keys.sweeper)) === 0) return store;
@@ -154,8 +165,8 @@ async function open(place: Place): Promise<KeyValueStore> {
   throw new AgentReachError('AR_ERR_STORE_IN_USE', { detail: 'an instance runs on this Redis: stop it first' });
 }
 
-function readPlace(text: string, option: string): Place {
-  if (/^rediss?:\/\//.test(text)) return { kind: 'redis', url: text };
+function readPlace(text: string, option: string, prefix: string | undefined): Place {
+  if (/^rediss?:\/\//.test(text)) return { kind: 'redis', url: text, ...(prefix === undefined ? {} : { prefix }) };
   const dir = /^lmdb:(.+)$/.exec(text)?.[1];
   if (dir !== undefined) return { kind: 'lmdb', dir: resolve(dir) };
   throw new AgentReachError('AR_ERR_INVALID_REQUEST', {

@@ -1,5 +1,8 @@
 /** The change feed and the blocking query over real HTTP, of a service that has its store to itself. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { FeedEvent } from '../../src/contract/index.ts';
 import { ReachClient } from '../../src/sdk/index.ts';
 import { call, registration } from './client.ts';
@@ -46,6 +49,25 @@ describe('the change feed', () => {
     const ofOther = follow({ since: first.seen[0]?.id ?? '', namespace: 'other' });
     await expect.poll(() => again.seen.map(({ id }) => id)).toEqual(first.seen.slice(2).map(({ id }) => id));
     await expect.poll(() => ofOther.seen.map(({ type }) => type)).toEqual(['agent.registered', 'agent.withdrawn']);
+  });
+
+  test('is told by the command line, one event a line', async () => {
+    const child = spawn(process.execPath, ['dist/cli/main.js', 'events', '--json', '--url', running.url], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let notes = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      notes += chunk.toString();
+    });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    await expect.poll(() => notes, { timeout: 9_000 }).toContain('following from');
+    await call(running.url, 'POST', '/v1/agents', registration('one', ['sky.watch.star']));
+    const line = await lines.next();
+    expect(JSON.parse(String(line.value))).toMatchObject({ type: 'agent.registered', agentId: 'one' });
+    child.kill('SIGINT');
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
   });
 
   test('refuses what it cannot go on from, and says how to begin anew', async () => {

@@ -9,13 +9,14 @@ export function addStoreCommand(program: Program): void {
     .description('copy a store into another one, counted and checked')
     .requiredOption('--from <place>', 'lmdb:DIR or redis://host:port')
     .requiredOption('--to <place>', 'lmdb:DIR or redis://host:port')
+    .option('--redis-prefix <name>', 'redis.prefix of the services on it, where it is not the default')
     .option('--force', 'remove what the target holds')
     .action((_options, command) => {
       const options = command.optsWithGlobals();
       return runCommand(options, async ({ output }) => {
         const { migrateStore } = await import('../../app/index.ts');
-        const { from, to } = options;
-        const report: MigrationReport = await migrateStore({ from, to, force: options.force === true });
+        const { from, to, redisPrefix: prefix } = options;
+        const report: MigrationReport = await migrateStore({ from, to, prefix, force: options.force === true });
         output.answer(report, ({ rows, total, digest }) => {
           output.table(Object.entries(rows), [
             { head: 'TABLE', cell: ([table]) => table },
