@@ -130,6 +130,8 @@ export const explainSchema = z.strictObject({
     })
     .optional(),
   rules: z.array(ruleTraceSchema),
+  /** What the best had to reach: the request's, else the configured one, else what its phrases taught. */
+  minRelevance: z.number().optional(),
   /** The capabilities found, best first, whether or not they passed the gate. */
   recall: z.array(
     z.strictObject({

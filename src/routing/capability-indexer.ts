@@ -178,6 +178,10 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
     return this.#view.similarities(entry, query);
   }
 
+  thresholdOf(namespace: string, name: string): number {
+    return this.#view.thresholdOf(namespace, name);
+  }
+
   headFor(namespace: string): PhraseHead | undefined {
     return this.#view.headFor(namespace);
   }

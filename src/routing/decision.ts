@@ -18,6 +18,8 @@ export interface Aim {
   readonly ambiguous: boolean;
   /** What recall found, best first; empty when nothing was searched. */
   readonly recalled: readonly RecalledCapability[];
+  /** By what the recalled ones were judged; null where nothing was. */
+  readonly gate: GateOptions | null;
 }
 
 interface Recalled {
@@ -67,6 +69,7 @@ function aimAtName(
     ruleId,
     ambiguous: false,
     recalled: [],
+    gate: null,
   };
 }
 
@@ -78,7 +81,10 @@ export function aimAtRecalled(
 ): Aim {
   if (indexer.space(request.namespace) === undefined) return none('nothing_registered', null, null);
   const { capabilities: recalled, matchedBy } = meaning.recall;
-  const gated: Gated = gate(recalled, gateOptionsOf(request, options));
+  const [best] = recalled;
+  const factor = best === undefined ? 1 : (indexer.thresholdOf?.(request.namespace, best.name) ?? 1);
+  const judged = gateOptionsOf(request, options, factor);
+  const gated: Gated = gate(recalled, judged);
   const isNegated =
     gated.reason === 'below_min_relevance' && meaning.denied?.some((one) => one.isOrder && one.capabilities.length > 0);
   return {
@@ -88,6 +94,7 @@ export function aimAtRecalled(
     ruleId: null,
     ambiguous: gated.ambiguous,
     recalled,
+    gate: judged,
   };
 }
 
@@ -108,15 +115,17 @@ export function aimAtParts(
 /** Of a request whose parts are aimed one by one. */
 export function aimAtSeveral({ recall }: IntentReading): Aim {
   const { capabilities: recalled, matchedBy } = recall;
-  return { capabilities: [], reason: null, matchedBy, ruleId: null, ambiguous: false, recalled };
+  return { capabilities: [], reason: null, matchedBy, ruleId: null, ambiguous: false, recalled, gate: null };
 }
 
+/** `factor`: what the best asks for, of `minRelevance`; the caller's own word stands. */
 export function gateOptionsOf(
   request: { readonly minRelevance?: number | undefined },
   options: RoutingOptions,
+  factor = 1,
 ): GateOptions {
   return {
-    minRelevance: request.minRelevance ?? options.minRelevance,
+    minRelevance: request.minRelevance ?? Math.min(1, factor * options.minRelevance),
     isStrict: request.minRelevance !== undefined,
     ambiguityMargin: options.ambiguityMargin,
     relevanceGate: options.relevanceGate,
@@ -124,7 +133,7 @@ export function gateOptionsOf(
 }
 
 function none(reason: DecisionReason, matchedBy: MatchedBy | null, ruleId: string | null): Aim {
-  return { capabilities: [], reason, matchedBy, ruleId, ambiguous: false, recalled: [] };
+  return { capabilities: [], reason, matchedBy, ruleId, ambiguous: false, recalled: [], gate: null };
 }
 
 export interface Verdict {

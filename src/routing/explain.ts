@@ -27,6 +27,7 @@ export function explain(parts: ExplainParts): Explain {
     canonicalText: parts.canonicalText,
     ...(reading === undefined ? {} : { reading }),
     rules: parts.rules,
+    minRelevance: rounded(parts.gate.minRelevance),
     recall: parts.recalled.map((one) => ({
       capability: one.name,
       relevance: rounded(one.relevance),

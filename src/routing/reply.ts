@@ -141,7 +141,7 @@ function explainOf(decided: DecidedRoute, rules: RuleSet): NonNullable<RouteRepl
     reading: readingOf(decided),
     rules: canonical === null ? [] : rules.explain(canonical),
     recalled: decided.aim.recalled.map((one) => (one.sensitive ? shownTo(scopes, one) : one)),
-    gate: gateOptionsOf(request, context.options),
+    gate: decided.aim.gate ?? gateOptionsOf(request, context.options),
     context,
     choices: decided.parts.length > 0 ? decided.parts : [decided],
   });

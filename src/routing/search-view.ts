@@ -21,6 +21,8 @@ export interface Searchable {
   similarities(entry: IndexedCapability, query: Float32Array): readonly (number | undefined)[];
   /** What was learnt from the phrases of a namespace; undefined where that is nothing. */
   headFor?(namespace: string): PhraseHead | undefined;
+  /** What a capability asks for, as a multiple of `minRelevance`; 1 unless its phrases taught otherwise. */
+  thresholdOf?(namespace: string, name: string): number;
 }
 
 interface Texts {
@@ -76,6 +78,11 @@ export class SearchView implements Searchable {
 
   space(namespace: string): CapabilitySpace | undefined {
     return this.#texts.spaces.get(namespace);
+  }
+
+  thresholdOf(namespace: string, name: string): number {
+    const space = this.space(namespace);
+    return space === undefined ? 1 : (this.#heads?.thresholdOf(namespace, name, space) ?? 1);
   }
 
   headFor(namespace: string): PhraseHead | undefined {

@@ -67,6 +67,7 @@ export async function indexRig(
   const heads = new PhraseHeads({
     vectorOf: (hash) => vectors.vectorOf(hash),
     trainer: before.trainer ?? new HeadTrainer(),
+    calibration: before.calibration ?? CALIBRATION,
   });
   const indexer = new CapabilityIndexer({
     clock,

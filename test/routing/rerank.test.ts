@@ -106,6 +106,7 @@ describe('eligibility and the verdict', () => {
     ruleId: null,
     ambiguous: false,
     recalled: [],
+    gate: null,
   } as const;
 
   it.each([

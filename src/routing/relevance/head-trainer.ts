@@ -1,17 +1,16 @@
 /** Trains heads in worker threads, one thread a head. A stop ends the threads; their promises then reject. */
 import type { Worker } from 'node:worker_threads';
 import { AgentReachError, spawnWorker } from '../../core/index.ts';
-import type { PhraseClass } from './phrase-head.ts';
-import type { TrainedHead } from './phrase-head-worker.ts';
+import type { TrainedHead, TrainingTask } from './phrase-head-worker.ts';
 
 export class HeadTrainer {
   readonly #workers = new Set<Worker>();
 
   /** Errors: AR_ERR_INTERNAL when the thread fails or is stopped, AR_ERR_STOPPING when the signal stops it. */
-  train(classes: readonly PhraseClass[], signal?: AbortSignal): Promise<TrainedHead> {
+  train(task: TrainingTask, signal?: AbortSignal): Promise<TrainedHead> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(new AgentReachError('AR_ERR_STOPPING'));
-      const worker = spawnWorker('./phrase-head-worker', import.meta.url, { workerData: classes });
+      const worker = spawnWorker('./phrase-head-worker', import.meta.url, { workerData: task });
       this.#workers.add(worker);
       const abort = (): void => {
         reject(new AgentReachError('AR_ERR_STOPPING', { detail: 'The training of a phrase head was stopped.' }));

@@ -18,6 +18,8 @@ export interface LearntHead {
   readonly score: HeldOutScore;
   /** Absent where the head did not win over the nearest phrases: learnt, and not used. */
   readonly weights?: PhraseHeadWeights | undefined;
+  /** Multiples of `minRelevance` by capability, for those that ask for more or less. */
+  readonly thresholds?: Readonly<Record<string, number>> | undefined;
 }
 
 interface HeaderEntry extends Omit<LearntHead, 'weights'> {

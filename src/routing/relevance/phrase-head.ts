@@ -28,7 +28,7 @@ const STEPS = 25;
 const FEWEST_STEPS = 8;
 /** Multiplications of one training: half a minute of one core. Larger registries take fewer steps, then none. */
 const MAX_WORK = 4e10;
-const FOLDS = 4;
+export const FOLDS = 4;
 /** A head answers together with the nearest phrases, so it is so judged; 2 to 8 change nothing on the train sets. */
 const NEARNESS_WEIGHT = 4;
 
@@ -147,8 +147,12 @@ export interface HeldOutScore {
   readonly phrases: number;
 }
 
-/** The head is worth using only where `head` is above `nearest`. */
-export function crossValidate(classes: readonly PhraseClass[], steps = STEPS): HeldOutScore {
+/** The head is worth using only where `head` is above `nearest`. `onHead` is given the head of each fold. */
+export function crossValidate(
+  classes: readonly PhraseClass[],
+  steps = STEPS,
+  onHead: (head: PhraseHead, fold: number) => void = () => {},
+): HeldOutScore {
   let headRight = 0;
   let nearestRight = 0;
   let phrases = 0;
@@ -157,6 +161,7 @@ export function crossValidate(classes: readonly PhraseClass[], steps = STEPS): H
     const weights = trainPhraseHead(seen, steps);
     if (weights === undefined) return { head: 0, nearest: 0, phrases: 0 };
     const head = new PhraseHead(weights);
+    onHead(head, fold);
     for (const one of classes) {
       for (const [at, phrase] of one.phrases.entries()) {
         if (at % FOLDS !== fold) continue;

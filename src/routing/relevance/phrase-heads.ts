@@ -4,25 +4,30 @@
  * phrases became others is judged by other evidence until the next one.
  */
 import { type ContentHash, contentHash, errorText, log } from '../../core/index.ts';
+import type { ModelCalibration } from '../../embedding/index.ts';
 import type { IndexVersionInfo } from '../../vector-index/index.ts';
 import type { CapabilitySpace } from '../capability-space.ts';
 import type { IndexedCapability } from '../indexed-capability.ts';
 import { MIN_PHRASES, type PhraseClass, PhraseHead } from './phrase-head.ts';
 import { decodeHeads, encodeHeads, type LearntClass, type LearntHead } from './phrase-head-file.ts';
-import type { TrainedHead } from './phrase-head-worker.ts';
+import type { TrainedHead, TrainingTask } from './phrase-head-worker.ts';
 
 /** Where a recall finds the head of a namespace. */
 export interface HeadSource {
   /** `space` holds what is searched, to see which capabilities are still what was learnt. */
   headFor(namespace: string, space: CapabilitySpace): PhraseHead | undefined;
+  /** What a capability asks for, as a multiple of `minRelevance`. */
+  thresholdOf(namespace: string, name: string, space: CapabilitySpace): number;
 }
 
 export interface PhraseHeadsOptions {
   readonly vectorOf: (hash: ContentHash) => Float32Array | undefined;
   readonly trainer: {
-    train(classes: readonly PhraseClass[], signal?: AbortSignal): Promise<TrainedHead>;
+    train(task: TrainingTask, signal?: AbortSignal): Promise<TrainedHead>;
     stop(): void;
   };
+  /** By which thresholds are learnt; without it none are. */
+  readonly calibration?: ModelCalibration;
 }
 
 /** What was learnt for one version. Immutable. */
@@ -40,6 +45,20 @@ export class HeadSet implements HeadSource {
     );
   }
 
+  /** 1 where nothing was learnt, and where a capability lost most of the phrases that it was learnt from. */
+  thresholdOf(namespace: string, name: string, space: CapabilitySpace): number {
+    const one = this.learnt.find((head) => head.namespace === namespace);
+    const factor = one?.thresholds?.[name];
+    const entry = space.get(name);
+    if (factor === undefined || entry === undefined) return 1;
+    return isStill(
+      entry,
+      one?.classes.find((known) => known.name === name),
+    )
+      ? factor
+      : 1;
+  }
+
   static decode(bytes: Uint8Array): HeadSet {
     return new HeadSet(decodeHeads(bytes));
   }
@@ -48,9 +67,10 @@ export class HeadSet implements HeadSource {
     return encodeHeads(this.learnt);
   }
 
-  /** Heads that are used. */
+  /** Namespaces that something was learnt for. */
   get size(): number {
-    return this.#heads.size;
+    return this.learnt.filter((one) => one.weights !== undefined || Object.keys(one.thresholds ?? {}).length > 0)
+      .length;
   }
 
   headFor(namespace: string, space: CapabilitySpace): PhraseHead | undefined {
@@ -71,13 +91,13 @@ const KEPT_SHARE = 0.5;
 /** A head that says nothing of capabilities that became others since. Looks once at each state of a capability. */
 class CurrentHead extends PhraseHead {
   readonly #space: CapabilitySpace;
-  readonly #phrasesOf: ReadonlyMap<string, readonly string[]>;
+  readonly #classes: ReadonlyMap<string, LearntClass>;
   readonly #seen = new Map<string, { readonly entry: IndexedCapability; readonly isKept: boolean }>();
 
   constructor(head: PhraseHead, classes: readonly LearntClass[], space: CapabilitySpace) {
     super(head);
     this.#space = space;
-    this.#phrasesOf = new Map(classes.map(({ name, phrases }) => [name, phrases]));
+    this.#classes = new Map(classes.map((one) => [one.name, one]));
   }
 
   override logit(name: string, query: Float32Array): number | undefined {
@@ -89,12 +109,15 @@ class CurrentHead extends PhraseHead {
     if (entry === undefined) return false;
     const seen = this.#seen.get(name);
     if (seen?.entry === entry) return seen.isKept;
-    const learnt = this.#phrasesOf.get(name) ?? [];
-    const now = new Set<string>(phraseHashes(entry));
-    const isKept = learnt.filter((hash) => now.has(hash)).length >= KEPT_SHARE * learnt.length;
+    const isKept = isStill(entry, this.#classes.get(name));
     this.#seen.set(name, { entry, isKept });
     return isKept;
   }
+}
+
+function isStill(entry: IndexedCapability, { phrases }: LearntClass = { name: '', phrases: [] }): boolean {
+  const now = new Set<string>(phraseHashes(entry));
+  return phrases.filter((hash) => now.has(hash)).length >= KEPT_SHARE * phrases.length;
 }
 
 export class PhraseHeads implements HeadSource {
@@ -108,6 +131,10 @@ export class PhraseHeads implements HeadSource {
 
   headFor(namespace: string, space: CapabilitySpace): PhraseHead | undefined {
     return this.#isUsed ? this.#learnt.headFor(namespace, space) : undefined;
+  }
+
+  thresholdOf(namespace: string, name: string, space: CapabilitySpace): number {
+    return this.#isUsed ? this.#learnt.thresholdOf(namespace, name, space) : 1;
   }
 
   /** From now on; whoever caches recalls must be told. Not used: kept, so that it need not be learnt again. */
@@ -137,7 +164,8 @@ export class PhraseHeads implements HeadSource {
     for (const [namespace, learnable] of learnableOf(entries)) {
       const before = this.#learnt.learnt.find((one) => one.namespace === namespace);
       const digest = digestOf(learnable);
-      const head = before?.digest === digest ? before : await this.#train(namespace, digest, learnable, signal);
+      const all = entries.filter((entry) => entry.namespace === namespace);
+      const head = before?.digest === digest ? before : await this.#train(digest, learnable, all, signal);
       const kept = head ?? before;
       if (kept !== undefined) learnt.push(kept);
     }
@@ -149,25 +177,35 @@ export class PhraseHeads implements HeadSource {
   }
 
   async #train(
-    namespace: string,
     digest: string,
     learnable: readonly IndexedCapability[],
+    all: readonly IndexedCapability[],
     signal: AbortSignal | undefined,
   ): Promise<LearntHead | undefined> {
+    const namespace = all[0]?.namespace ?? '';
     try {
-      const { score, weights } = await this.#options.trainer.train(
-        learnable.map((entry) => this.#classOf(entry)),
-        signal,
-      );
+      const task = { classes: learnable.map((entry) => this.#classOf(entry)), thresholds: this.#thresholdTask(all) };
+      const { score, weights, thresholds } = await this.#options.trainer.train(task, signal);
       const { head, nearest } = score;
       log('info', 'a phrase head was trained', { namespace, used: weights !== undefined, head, nearest });
       const classes = learnable.map((entry) => ({ name: entry.name, phrases: phraseHashes(entry) }));
-      return { namespace, digest, classes, score, weights };
+      return { namespace, digest, classes, score, weights, thresholds };
     } catch (error) {
       if (signal?.aborted === true) throw error;
       log('warn', 'a phrase head could not be trained', { namespace, reason: errorText(error) });
       return undefined;
     }
+  }
+
+  #thresholdTask(entries: readonly IndexedCapability[]): TrainingTask['thresholds'] {
+    const { calibration, vectorOf } = this.#options;
+    if (calibration === undefined) return undefined;
+    const vectors = new Map<string, Float32Array>();
+    for (const { hash } of entries.flatMap(({ texts }) => texts)) {
+      const vector = vectorOf(hash);
+      if (vector !== undefined) vectors.set(hash, vector);
+    }
+    return { entries, vectors, calibration };
   }
 
   #classOf(entry: IndexedCapability): PhraseClass {

@@ -3,6 +3,7 @@ import type { ModelCalibration, RegimeWeights } from '../../../src/embedding/ind
 import { HeadTrainer } from '../../../src/routing/index.ts';
 import { crossValidate, type PhraseClass, trainPhraseHead } from '../../../src/routing/relevance/phrase-head.ts';
 import { decodeHeads, encodeHeads } from '../../../src/routing/relevance/phrase-head-file.ts';
+import { thresholdFactor } from '../../../src/routing/relevance/phrase-thresholds.ts';
 import { type IndexRig, indexRig } from '../index-rig.ts';
 import { CALIBRATION } from '../router-rig.ts';
 
@@ -21,12 +22,14 @@ class TrainerHere {
   readonly asked: (readonly PhraseClass[])[] = [];
   twist = false;
 
-  async train(classes: readonly PhraseClass[]) {
+  thresholds: Record<string, number> | undefined;
+
+  async train({ classes }: { readonly classes: readonly PhraseClass[] }) {
     this.asked.push(classes);
     const weights = trainPhraseHead(classes);
     if (weights !== undefined && this.twist)
       for (const [at, one] of weights.weights.entries()) weights.weights[at] = -one;
-    return { score: { head: 1, nearest: 0, phrases: 8 }, weights };
+    return { score: { head: 1, nearest: 0, phrases: 8 }, weights, thresholds: this.thresholds };
   }
 
   stop(): void {}
@@ -141,6 +144,22 @@ describe('heads of index versions', () => {
     expect(restarted.indexer.headFor('default')).toBeUndefined();
   });
 
+  it('bring thresholds along, which the caller and later phrases overrule', async () => {
+    const one = await rig();
+    one.trainer.thresholds = { [RAIN.name]: 5 / 3 };
+    await one.register([RAIN, MAIL]);
+    await one.rebuild();
+    const restarted = await rig({ store: one.kept, dir: one.dir });
+    await restarted.register([RAIN, MAIL]);
+    for (const { indexer } of [one, restarted]) {
+      expect(indexer.thresholdOf('default', RAIN.name)).toBe(5 / 3);
+      expect(indexer.thresholdOf('default', MAIL.name)).toBe(1);
+      expect(indexer.thresholdOf('elsewhere', RAIN.name)).toBe(1);
+    }
+    await one.register([{ ...RAIN, examples: ['sunny', 'hot sun', 'sunshine today', 'how much sun'] }]);
+    expect(one.indexer.thresholdOf('default', RAIN.name)).toBe(1);
+  });
+
   it('refuse a version whose head was changed on the disk', async () => {
     const { writeFile, readFile } = await import('node:fs/promises');
     const one = await rig();
@@ -171,11 +190,44 @@ describe('the file of heads', () => {
   });
 });
 
+describe('thresholds', () => {
+  const factor = (own: number[], foreign: number[] = []): number => thresholdFactor({ own, foreign }) * 0.3;
+
+  it('ask for more where all own phrases come back surely, within bounds', () => {
+    expect(factor([0.9, 0.95, 0.8, 0.99])).toBeCloseTo(0.5, 9);
+    expect(factor([0.6, 0.95, 0.8, 0.99])).toBeCloseTo(0.42, 9);
+    expect(factor([0.35, 0.95, 0.8, 0.99])).toBeCloseTo(0.3, 9);
+  });
+
+  it('ask for less where own phrases come back weakly, unless that lets phrases of others in', () => {
+    expect(factor([0.25, 0.95, 0.8, 0.99])).toBeCloseTo(0.25, 9);
+    expect(factor([0.05, 0.95, 0.8, 0.99])).toBeCloseTo(0.2, 9);
+    expect(factor([0.25, 0.95, 0.8, 0.99], [0.27])).toBeCloseTo(0.3, 9);
+    expect(factor([0.25, 0.95, 0.8, 0.99], [0.1, 0.6])).toBeCloseTo(0.25, 9);
+  });
+
+  it('say nothing of few phrases', () => {
+    expect(factor([0.9, 0.9, 0.9])).toBeCloseTo(0.3, 9);
+  });
+
+  it('are learnt in the thread from phrases that were not seen', async () => {
+    const trainer = new HeadTrainer();
+    const one = await indexRig({ trainer, calibration: CALIBRATION });
+    onTestFinished(one.clean);
+    const clear = { name: 'news.read.today', examples: Array.from({ length: 8 }, (_, at) => `read news page ${at}`) };
+    const mixed = { name: 'mail.send.message', examples: ['mail anna', 'post it', 'write bob', 'a letter please'] };
+    await one.register([clear, mixed]);
+    await one.rebuild();
+    expect(one.indexer.thresholdOf('default', clear.name)).toBeGreaterThan(1);
+    expect(one.indexer.thresholdOf('default', mixed.name)).toBeLessThanOrEqual(1);
+  });
+});
+
 describe('HeadTrainer', () => {
   it('gives in its own thread what training here gives', async () => {
     const axis = (at: number): Float32Array => Float32Array.from({ length: 4 }, (_, i) => (i === at ? 1 : 0));
     const classes = ['a', 'b'].map((name, at) => ({ name, phrases: Array(4).fill(axis(at)), anchors: [] }));
-    const { score, weights } = await new HeadTrainer().train(classes);
+    const { score, weights } = await new HeadTrainer().train({ classes });
     expect(score).toEqual(crossValidate(classes));
     // No better than the nearest phrase, which is always right here.
     expect(weights).toBeUndefined();
@@ -183,11 +235,11 @@ describe('HeadTrainer', () => {
 
   it('rejects what a stop or its signal cut short', async () => {
     const trainer = new HeadTrainer();
-    const training = trainer.train([]);
+    const training = trainer.train({ classes: [] });
     trainer.stop();
     await expect(training).rejects.toMatchObject({ code: 'AR_ERR_INTERNAL' });
     const interrupt = new AbortController();
-    const interrupted = trainer.train([], interrupt.signal);
+    const interrupted = trainer.train({ classes: [] }, interrupt.signal);
     interrupt.abort();
     await expect(interrupted).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
   });
