@@ -22,7 +22,7 @@ type Graph = InstanceType<typeof hnswlib.HierarchicalNSW>;
 
 const FIRST_CAPACITY = 64;
 /** Neighbours asked for beyond topK, so that the order by id of equal ones holds at the end of the list too. */
-const TIE_ROOM = 8;
+const TIE_ROOM = 4;
 /** Fixed, so that the same rows give the same graph. */
 const LEVEL_SEED = 100;
 
