@@ -25,6 +25,8 @@ local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
 local newest = redis.call('GET', KEYS[2]) or '0'
 local read = ARGV[2] ~= '' and tonumber(ARGV[2])
 local isLogged = ARGV[3] ~= ''
+-- Redis was set back to before what the writer has read.
+if read and isLogged and read > tonumber(newest) then return {-1, 0} end
 if read and isLogged and read < tonumber(redis.call('GET', KEYS[5]) or '0') then return {-2, tonumber(newest)} end
 if ARGV[6] ~= '' and redis.call('GET', KEYS[7]) ~= ARGV[6] then return {-3, 0} end
 for i = 8, #KEYS do

@@ -122,6 +122,18 @@ describe.runIf(hasRedisServer)('the log of several instances', () => {
     expect(b.store.log.position).toBe(a.store.log.position);
   });
 
+  test('writes nothing into a Redis that was set back to before what it has read', async () => {
+    const a = await instance();
+    for (let i = 0; i < 5; i++) await a.store.commit([put(`k${i}`, 'x')]);
+    await admin.decrby('{agent-reach}:position', 2);
+    const late = a.store.commit([put('late', 'x')]);
+    await expect(late).rejects.toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE' });
+    expect(await admin.hexists('{agent-reach}:table:agents', 'late')).toBe(0);
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await expect.poll(() => a.store.problem).toContain('has lost changes');
+    expect(a.state.size).toBe(5);
+  });
+
   test('says how long it has heard nothing, catches up when Redis is back, and takes nothing from other data', async () => {
     const own = await TestRedis.start('--appendonly', 'yes');
     onTestFinished(() => own.stop());

@@ -197,6 +197,7 @@ export class RedisStore implements KeyValueStore {
     assertStorable(writes);
     const number = ++this.#number;
     const isLogged = writes.some(({ table }) => LOGGED_TABLES.has(table));
+    if (isLogged && this.log.problem !== null) throw storeUnavailable(this.log.problem);
     const place = isLogged && this.log.isFollowing ? this.log.place(number) : undefined;
     try {
       const [outcome, position] = await this.#send(writes, isLogged ? this.#entryOf(number, writes) : '');
