@@ -63,6 +63,7 @@ describe.runIf(hasRedisServer)('three instances over one Redis', () => {
   });
 
   test('share load, an operator’s fence, rules, the golden set and feedback', async () => {
+    await call(a.url, 'POST', '/v1/agents', registration('tea', [{ name: 'tea.brew.cup' }]));
     const { body: lease } = await call(a.url, 'POST', '/v1/agents', registration('busy', ['busy.do.it']));
     await expect.poll(() => routed(b, 'busy.do.it')).toBe('busy');
     const load = { active: 5, queued: 1, max: 8 };
