@@ -237,4 +237,5 @@ function showMeaning(output: ConsoleOutput, explain: Explain): void {
     { head: 'GATE', cell: ({ gate }) => gate },
     { head: 'NEAREST TEXT', cell: ({ nearestText }) => nearestText ?? '-', maxWidth: 48 },
   ]);
+  if (explain.minRelevance !== undefined) output.line(`asked of the best: ${shownNumber(explain.minRelevance, 3)}`);
 }
