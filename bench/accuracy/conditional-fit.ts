@@ -86,17 +86,25 @@ function addQuestion(
     total += powers[row] as number;
     if (isRight[row] === 1) totalRight += powers[row] as number;
   }
+  const mean = new Float64Array(width);
   for (let row = 0; row < powers.length; row++) {
     const share = (powers[row] as number) / total;
     const shareOfRight = isRight[row] === 1 ? (powers[row] as number) / totalRight : 0;
     for (let at = 0; at < width; at++) {
       const value = features[row * width + at] as number;
+      mean[at] = (mean[at] as number) + share * value;
       gradient[at] = (gradient[at] as number) + weight * (shareOfRight - share) * value;
       for (let other = 0; other < width; other++) {
         const cell = at * width + other;
-        curvature[cell] =
-          (curvature[cell] as number) + weight * share * value * (features[row * width + other] as number);
+        const product = value * (features[row * width + other] as number);
+        curvature[cell] = (curvature[cell] as number) + weight * share * product;
       }
+    }
+  }
+  for (let at = 0; at < width; at++) {
+    for (let other = 0; other < width; other++) {
+      const cell = at * width + other;
+      curvature[cell] = (curvature[cell] as number) - weight * (mean[at] as number) * (mean[other] as number);
     }
   }
 }

@@ -28,7 +28,7 @@ export function collect(set: RoutingSet, vectorOf: VectorOf, model: ModelRow): F
   const random = seededRandom(set.name.length * 1000 + set.capabilities.length);
   const trials: FieldTrial[] = [];
   for (const size of set.sizes) {
-    const rounds = size <= 7 ? 16 : size <= 20 ? 8 : size <= 100 ? 4 : 2;
+    const rounds = size <= 7 ? 8 : size <= 20 ? 4 : size <= 100 ? 2 : 1;
     for (let round = 0; round < rounds; round++) {
       trials.push(...askRegistry(set, size, round, vectorOf, model, random));
     }

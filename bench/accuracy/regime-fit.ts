@@ -119,6 +119,9 @@ function leaderOf(trial: FieldTrial, ranking: readonly number[]): { features: nu
   return { features: trustRow(rows, scores, trial.capabilityCount), isTrue: trial.isRight[leader] ?? false };
 }
 
+/** Cells of fewer questions, served or unserved, weigh less: nine must not count as much as two hundred. */
+const FULL_CELL = 60;
+
 /** Every cell weighs the same, in it served to unserved as above. */
 function balanced(trials: readonly FieldTrial[], unservedShare: number): number[] {
   const countOf = new Map<string, number>();
@@ -128,7 +131,7 @@ function balanced(trials: readonly FieldTrial[], unservedShare: number): number[
   return trials.map((trial) => {
     const unserved = Math.max(unservedShare, UNSERVED_OF_ONE / Math.sqrt(trial.capabilityCount));
     const share = trial.isServed ? 1 - unserved : unserved;
-    return share / (countOf.get(key(trial)) ?? 1) / cells;
+    return share / Math.max(FULL_CELL, countOf.get(key(trial)) ?? 1) / cells;
   });
 }
 

@@ -80,7 +80,6 @@ export function trainingSets(folder: string, metatoolTools: string, perSet: numb
     ...[4, 8].map((phrases) => withPhrases(metatool, phrases, [20, 100])),
     ...lobe,
     ...lobe.filter(({ languages }) => languages === 'en>en').map((set) => withPhrases(set, 2, [20, 100])),
-    ...[1, 4, 8].map((phrases) => withPhrases(crosswoz, phrases, [2, 5])),
   ];
   const named = sets.filter(({ name }) =>
     ['clinc150/4', 'metatool', 'seal_tools', 'toolalpaca', 'mcpm'].includes(name),
