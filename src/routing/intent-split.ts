@@ -20,7 +20,7 @@ interface Bounds {
 }
 
 /** Between clauses, which often tell of the reason for one request ("I'm planning a trip, what is the weather"). */
-const CLAUSES: Bounds = { leastRelevance: 0.6, leastGain: 0.6 };
+const CLAUSES: Bounds = { leastRelevance: 0.7, leastGain: 0.8 };
 /** Where a word says that another deed follows. */
 const DEEDS: Bounds = { leastRelevance: 0.4, leastGain: 0 };
 /** Two capabilities this near in one part: it is not sure which it means. */
