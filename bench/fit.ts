@@ -7,7 +7,7 @@
  * FOLDER holds train/ and dev/ as gzip JSON lines. The one file of dev/ that is read is the list of MetaTool's tools,
  * which has no queries. Each set is cut into registries of 2 to 5,000 capabilities; a quarter of the capabilities
  * stays out, so that some queries go unserved. Printed for each regime: every family of sets asked of a fit on the
- * others, in all and by the size of the registry. Takes a quarter of an hour of one core without the embedding.
+ * others, in all and by the size of the registry. Takes minutes of one core without the embedding.
  */
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
