@@ -212,8 +212,14 @@ export class Router implements RoutingService {
     const { parts, choice } = this.#choose(meaning, caller.scopes, { request, view, options: current, random });
     const recall = meaning.kind === 'recalled' ? meaning.recall : null;
     const stages = cache === 'miss' || cache === 'bypass' ? recall?.stages : undefined;
+    const { aim, eligibility, ranked, context, selection } = choice;
+    // Field by field: behind a spread V8 defines every further field the slow way, a third of a hit's time.
     return {
-      ...choice,
+      aim,
+      eligibility,
+      ranked,
+      context,
+      selection,
       verdict: parts.length > 0 ? { decision: 'multi_intent', reason: null } : choice.verdict,
       parts,
       request,
