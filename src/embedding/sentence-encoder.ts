@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { env } from '@xenova/transformers/src/env.js';
 import { AutoTokenizer, type PreTrainedTokenizer } from '@xenova/transformers/src/tokenizers.js';
@@ -8,9 +9,12 @@ import { systemClock } from '../core/index.ts';
 import { groupByLength } from './length-groups.ts';
 import type { WorkerSettings } from './worker-messages.ts';
 
+const HASHED_AT_ONCE_BYTES = 1 << 20;
+
 /**
  * Tokenizer and ONNX session of one model: texts in, unit vectors out. Blocks its thread for the length of a run
- * (2-5 ms a short text) and must not be loaded by two threads of a process, so it lives in embedding-worker.ts only. Reads nothing but the model's folder.
+ * (2-5 ms a short text) and must not be loaded by two threads of a process, so it lives in embedding-worker.ts only. Reads nothing but the model's
+ * folder.
  */
 export class SentenceEncoder {
   readonly #settings: WorkerSettings;
@@ -32,15 +36,18 @@ export class SentenceEncoder {
       stagesMs[stage] = Math.round(systemClock.now() - startedAt);
       return result;
     };
-    const weights = await timed('check', () => readCheckedWeights(settings));
+    const weights = await timed('check', () => checkedWeights(settings));
     const tokenizer = await timed('tokenizer', () => loadTokenizer(settings));
+    // By its path: of a model handed over as bytes, onnxruntime-node 1.14 ignores the options, and then every run spins
+    // on all cores, for twice the CPU time of one thread and the same wall time.
     const session = await timed('session', () =>
-      ort.InferenceSession.create(weights, {
+      ort.InferenceSession.create(weights.path, {
         intraOpNumThreads: 1,
         interOpNumThreads: 1,
         graphOptimizationLevel: 'all',
       }),
     );
+    await weights.assertUnchanged();
     const encoder = new SentenceEncoder(settings, tokenizer, session);
     await timed('warm', () => encoder.encode(['warm up 预热']));
     return { encoder, stagesMs };
@@ -127,15 +134,41 @@ async function loadTokenizer(settings: WorkerSettings): Promise<PreTrainedTokeni
   return AutoTokenizer.from_pretrained(settings.folder, { local_files_only: true });
 }
 
-/** The session is made from the very bytes that were hashed: a file swapped in between cannot slip in. */
-async function readCheckedWeights(settings: WorkerSettings): Promise<Buffer> {
+interface CheckedWeights {
+  readonly path: string;
+  /** Error where the file is not the one that was checked any more: it was swapped or written meanwhile. */
+  assertUnchanged(): Promise<void>;
+}
+
+async function checkedWeights(settings: WorkerSettings): Promise<CheckedWeights> {
   const name = `${settings.folder}/${settings.weights}`;
-  const weights = await readFile(join(settings.modelsPath, settings.folder, settings.weights)).catch((error) => {
+  const path = join(settings.modelsPath, settings.folder, settings.weights);
+  const unreadable = (error: unknown): never => {
     throw new Error(`${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
-  });
-  const found = createHash('sha256').update(weights).digest('hex');
-  if (found === settings.fingerprint) return weights;
-  throw new Error(
-    `${name} is not the file that the catalogue names: SHA-256 ${found.slice(0, 12)}..., expected ${settings.fingerprint.slice(0, 12)}...`,
-  );
+  };
+  const identity = async (): Promise<string> => {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true }).catch(unreadable);
+    return [dev, ino, size, mtimeNs, ctimeNs].join();
+  };
+  const checked = await identity();
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: HASHED_AT_ONCE_BYTES })) {
+      hash.update(chunk as Buffer);
+    }
+  } catch (error) {
+    unreadable(error);
+  }
+  const found = hash.digest('hex');
+  if (found !== settings.fingerprint) {
+    throw new Error(
+      `${name} is not the file that the catalogue names: SHA-256 ${found.slice(0, 12)}..., expected ${settings.fingerprint.slice(0, 12)}...`,
+    );
+  }
+  return {
+    path,
+    async assertUnchanged() {
+      if ((await identity()) !== checked) throw new Error(`${name} was changed while it was loaded`);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -128,4 +128,32 @@ describe('TransformersEmbedder', () => {
     expect(await embedder.embed(['查天气'], { kind: 'query' })).toEqual([before]);
     await embedder.stop();
   });
+
+  it.runIf(process.platform === 'linux')('computes on one thread, whatever the machine has', async () => {
+    const workers: ChildProcess[] = [];
+    const embedder = new TransformersEmbedder({
+      model,
+      clock: new ManualClock(),
+      onWorker: (worker) => workers.push(worker),
+    });
+    await embedder.start();
+    const before = await cpuTicksByThread(workers[0]?.pid);
+    const texts = Array.from({ length: 300 }, (_, index) => `a text that no cache knows ${index}`);
+    await embedder.embed(texts, { kind: 'query' });
+    const after = await cpuTicksByThread(workers[0]?.pid);
+    await embedder.stop();
+    const spent = [...after].map(([thread, ticks]) => ticks - (before.get(thread) ?? 0)).sort((a, b) => b - a);
+    const [most = 0, second = 0] = spent;
+    // A second thread of the runtime would spin along with the first one and spend as much.
+    expect(second).toBeLessThan(most / 3);
+  });
 });
+
+async function cpuTicksByThread(pid: number | undefined): Promise<Map<string, number>> {
+  const ticks = new Map<string, number>();
+  for (const thread of await readdir(`/proc/${pid}/task`)) {
+    const fields = (await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+    ticks.set(thread, Number(fields[11]) + Number(fields[12]));
+  }
+  return ticks;
+}
