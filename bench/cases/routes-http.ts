@@ -10,6 +10,14 @@ const P99_MS = 39;
 const SECONDS = isQuick ? 1 : 5;
 const HOT_INTENTS = 200;
 
+/** What a cold route asks of the embedder is more than one text where the text has a place to cut. */
+const CUT_NOTE = 'of the new texts a quarter has two clauses, each embedded too: 1.5 texts a cold route';
+
+/** Before the first rate counts: code that is not compiled yet takes several times as long. */
+async function warmUp(url: string, body: () => string): Promise<void> {
+  await openLoop({ url, perSecond: 80, seconds: SECONDS, body });
+}
+
 /** No text is asked twice in one run of the benchmarks. */
 let nextText = 1_000_000;
 const freshBody = (): string => JSON.stringify({ intent: request(nextText++) });
@@ -95,15 +103,14 @@ export const coldCase: BenchCase = {
   async run() {
     const before = await embedderRate();
     const alone = await oneCold();
-    const { held, tried } = await withService((_, url) =>
-      highestHeldRate(
-        (isQuick ? [0.3] : [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]).map((share) =>
-          Math.round(share * before),
-        ),
-        P99_MS,
-        (perSecond) => openLoop({ url, perSecond, seconds: SECONDS, body: freshBody }),
-      ),
-    );
+    const { held, tried } = await withService(async (_, url) => {
+      await warmUp(url, freshBody);
+      const shares = isQuick ? [0.3] : [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9];
+      const rates = shares.map((share) => Math.round(share * before));
+      return highestHeldRate(rates, P99_MS, (perSecond) =>
+        openLoop({ url, perSecond, seconds: SECONDS, body: freshBody }),
+      );
+    });
     const after = await embedderRate();
     const own = (before + after) / 2;
     const share = held / own;
@@ -114,7 +121,7 @@ export const coldCase: BenchCase = {
         measured: shown(share),
         target: '>= 0.60',
         isMet: share >= 0.6,
-        note: `${held}/s held, embedder alone ${shown(own)} texts/s in batches of 16; ${steps(tried)}`,
+        note: `${held}/s held, embedder alone ${shown(own)} texts/s in batches of 16; ${CUT_NOTE}; ${steps(tried)}`,
         figures: { share, held, own },
       },
     ];
@@ -163,6 +170,7 @@ export const mixedCase: BenchCase = {
       for (const body of hot) await post(url, body);
       let n = 0;
       const body = (): string => (n++ % 20 < 17 ? (hot[n % HOT_INTENTS] ?? '') : freshBody());
+      await warmUp(url, body);
       return highestHeldRate(rates, P99_MS, (perSecond) => openLoop({ url, perSecond, seconds: SECONDS, body }));
     });
     return [
@@ -171,7 +179,7 @@ export const mixedCase: BenchCase = {
         measured: `${held}/s`,
         target: '1,500/s, or where the embedder is the limit',
         isMet: held >= 1_500 || held * 0.15 >= 0.6 * own,
-        note: `${shown(held * 0.15)} of them cold, embedder alone ${shown(own)} texts/s; ${steps(tried)}`,
+        note: `${shown(held * 0.15)} of them cold, embedder alone ${shown(own)} texts/s; ${CUT_NOTE}; ${steps(tried)}`,
         figures: { held, own },
       },
     ];
