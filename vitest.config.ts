@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/setup.ts'],
     // Native addons (onnxruntime, hnswlib, lmdb) want a process each, not a thread.
     pool: 'forks',
     testTimeout: 20_000,
