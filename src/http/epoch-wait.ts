@@ -1,5 +1,6 @@
 /** A blocking query: waits until the registry is no longer at the epoch that the caller knows. */
 import type { Clock } from '../core/index.ts';
+import { arrivalWithin } from './log-arrival.ts';
 import type { EventFeedService } from './services.ts';
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -12,14 +13,6 @@ export async function epochMoved(
 ): Promise<void> {
   const until = clock.now() + waitMs;
   while (events.epoch() === waitIndex && clock.now() < until && !events.log.isClosed) {
-    await new Promise<void>((resolve) => {
-      const cancel = clock.schedule(until - clock.now(), () => end());
-      const forget = events.log.onArrival(() => end());
-      const end = (): void => {
-        cancel();
-        forget();
-        resolve();
-      };
-    });
+    await arrivalWithin(events.log, clock, until - clock.now()).arrived;
   }
 }

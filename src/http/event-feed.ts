@@ -6,6 +6,7 @@ import type { FeedEvent } from '../contract/index.ts';
 import { type Clock, nextTurn } from '../core/index.ts';
 import type { EventLog, EventReader, ReadEvent, RegistryEvent } from '../events/index.ts';
 import { frame } from './event-stream.ts';
+import { arrivalWithin } from './log-arrival.ts';
 
 const QUIET_MS = 15_000;
 const TAKEN_AT_ONCE = 64;
@@ -20,19 +21,13 @@ export interface EventFeedParts {
 }
 
 export function eventFeed({ clock, log, reader, ready, isWanted }: EventFeedParts): ReadableStream<Uint8Array> {
-  let stopWaiting = (): void => undefined;
+  let giveUp = (): void => undefined;
   let isOpen = true;
-  const waited = (): Promise<boolean> =>
-    new Promise((resolve) => {
-      const cancel = clock.schedule(QUIET_MS, () => end(false));
-      const forget = log.onArrival(() => end(true));
-      const end = (isNews: boolean): void => {
-        cancel();
-        forget();
-        resolve(isNews);
-      };
-      stopWaiting = () => end(true);
-    });
+  const waited = (): Promise<boolean> => {
+    const arrival = arrivalWithin(log, clock, QUIET_MS);
+    giveUp = arrival.giveUp;
+    return arrival.arrived;
+  };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -51,7 +46,7 @@ export function eventFeed({ clock, log, reader, ready, isWanted }: EventFeedPart
       },
       cancel() {
         isOpen = false;
-        stopWaiting();
+        giveUp();
       },
     },
     { highWaterMark: 1 },
