@@ -33,30 +33,17 @@ export interface PhraseHeadsOptions {
 /** What was learnt for one version. Immutable. */
 export class HeadSet implements HeadSource {
   readonly learnt: readonly LearntHead[];
-  readonly #heads: ReadonlyMap<string, { readonly head: PhraseHead; readonly classes: LearntHead['classes'] }>;
-  readonly #current = new WeakMap<CapabilitySpace, PhraseHead>();
+  readonly #byNamespace: ReadonlyMap<string, NamespaceHead>;
+  readonly #current = new WeakMap<CapabilitySpace, CurrentHead>();
 
   constructor(learnt: readonly LearntHead[]) {
     this.learnt = learnt;
-    this.#heads = new Map(
-      learnt.flatMap(({ namespace, weights, classes }) =>
-        weights === undefined ? [] : [[namespace, { head: new PhraseHead(weights), classes }]],
-      ),
-    );
+    this.#byNamespace = new Map(learnt.map((one) => [one.namespace, namespaceHead(one)]));
   }
 
   /** 1 where nothing was learnt, and where a capability lost most of the phrases that it was learnt from. */
   thresholdOf(namespace: string, name: string, space: CapabilitySpace): number {
-    const one = this.learnt.find((head) => head.namespace === namespace);
-    const factor = one?.thresholds?.[name];
-    const entry = space.get(name);
-    if (factor === undefined || entry === undefined) return 1;
-    return isStill(
-      entry,
-      one?.classes.find((known) => known.name === name),
-    )
-      ? factor
-      : 1;
+    return this.#currentOf(namespace, space)?.thresholdOf(name) ?? 1;
   }
 
   static decode(bytes: Uint8Array): HeadSet {
@@ -74,34 +61,57 @@ export class HeadSet implements HeadSource {
   }
 
   headFor(namespace: string, space: CapabilitySpace): PhraseHead | undefined {
-    const found = this.#heads.get(namespace);
-    if (found === undefined) return undefined;
+    return this.#currentOf(namespace, space)?.head;
+  }
+
+  #currentOf(namespace: string, space: CapabilitySpace): CurrentHead | undefined {
     let current = this.#current.get(space);
     if (current === undefined) {
-      current = new CurrentHead(found.head, found.classes, space);
+      const learnt = this.#byNamespace.get(namespace);
+      if (learnt === undefined) return undefined;
+      current = new CurrentHead(learnt, space);
       this.#current.set(space, current);
     }
     return current;
   }
 }
 
+interface NamespaceHead {
+  readonly head: PhraseHead | undefined;
+  readonly thresholds: ReadonlyMap<string, number>;
+  readonly classes: ReadonlyMap<string, LearntClass>;
+}
+
+function namespaceHead({ weights, thresholds, classes }: LearntHead): NamespaceHead {
+  return {
+    head: weights === undefined ? undefined : new PhraseHead(weights),
+    thresholds: new Map(Object.entries(thresholds ?? {})),
+    classes: new Map(classes.map((one) => [one.name, one])),
+  };
+}
+
 /** Of what it learnt a capability must still hold half to be judged by it. */
 const KEPT_SHARE = 0.5;
 
-/** A head that says nothing of capabilities that became others since. Looks once at each state of a capability. */
-class CurrentHead extends PhraseHead {
+/**
+ * What was learnt of the capabilities that are still what they were. Every route asks, so each state of a capability is
+ * looked at once.
+ */
+class CurrentHead {
+  readonly head: PhraseHead | undefined;
+  readonly #learnt: NamespaceHead;
   readonly #space: CapabilitySpace;
-  readonly #classes: ReadonlyMap<string, LearntClass>;
   readonly #seen = new Map<string, { readonly entry: IndexedCapability; readonly isKept: boolean }>();
 
-  constructor(head: PhraseHead, classes: readonly LearntClass[], space: CapabilitySpace) {
-    super(head);
+  constructor(learnt: NamespaceHead, space: CapabilitySpace) {
+    this.#learnt = learnt;
     this.#space = space;
-    this.#classes = new Map(classes.map((one) => [one.name, one]));
+    this.head = learnt.head === undefined ? undefined : new KeptHead(learnt.head, (name) => this.#isKept(name));
   }
 
-  override logit(name: string, query: Float32Array): number | undefined {
-    return this.#isKept(name) ? super.logit(name, query) : undefined;
+  thresholdOf(name: string): number {
+    const factor = this.#learnt.thresholds.get(name);
+    return factor !== undefined && this.#isKept(name) ? factor : 1;
   }
 
   #isKept(name: string): boolean {
@@ -109,9 +119,23 @@ class CurrentHead extends PhraseHead {
     if (entry === undefined) return false;
     const seen = this.#seen.get(name);
     if (seen?.entry === entry) return seen.isKept;
-    const isKept = isStill(entry, this.#classes.get(name));
+    const isKept = isStill(entry, this.#learnt.classes.get(name));
     this.#seen.set(name, { entry, isKept });
     return isKept;
+  }
+}
+
+/** A head that says nothing of capabilities that became others since. */
+class KeptHead extends PhraseHead {
+  readonly #isKept: (name: string) => boolean;
+
+  constructor(head: PhraseHead, isKept: (name: string) => boolean) {
+    super(head);
+    this.#isKept = isKept;
+  }
+
+  override logit(name: string, query: Float32Array): number | undefined {
+    return this.#isKept(name) ? super.logit(name, query) : undefined;
   }
 }
 

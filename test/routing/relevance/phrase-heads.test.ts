@@ -1,8 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CapabilityName } from '../../../src/core/index.ts';
 import type { ModelCalibration, RegimeWeights } from '../../../src/embedding/index.ts';
+import { Bm25Index } from '../../../src/lexical-index/index.ts';
+import { CapabilitySpace } from '../../../src/routing/capability-space.ts';
 import { HeadTrainer } from '../../../src/routing/index.ts';
+import { type IndexedCapability, indexedCapability } from '../../../src/routing/indexed-capability.ts';
 import { crossValidate, type PhraseClass, trainPhraseHead } from '../../../src/routing/relevance/phrase-head.ts';
 import { decodeHeads, encodeHeads } from '../../../src/routing/relevance/phrase-head-file.ts';
+import { HeadSet } from '../../../src/routing/relevance/phrase-heads.ts';
 import { thresholdFactor } from '../../../src/routing/relevance/phrase-thresholds.ts';
 import { type IndexRig, indexRig } from '../index-rig.ts';
 import { CALIBRATION } from '../router-rig.ts';
@@ -171,6 +176,38 @@ describe('heads of index versions', () => {
     await writeFile(path, bytes);
     const restarted = await rig({ store: one.kept, dir: one.dir });
     expect(restarted.started.refused).toMatchObject([{ id, problem: expect.stringContaining('heads.bin') }]);
+  });
+});
+
+describe('what is asked of a capability', () => {
+  it('is looked up once for each state of it, since every route asks', () => {
+    let looks = 0;
+    const entryOf = (examples: readonly string[]): IndexedCapability => {
+      const meaning = { namespace: 'default', name: RAIN.name as CapabilityName, sensitive: false };
+      const { texts, ...entry } = indexedCapability({ ...meaning, descriptions: [], aliases: [], examples });
+      return {
+        ...entry,
+        get texts() {
+          looks++;
+          return texts;
+        },
+      };
+    };
+    const entry = entryOf(RAIN.examples);
+    const phrases = entry.texts.filter(({ kind }) => kind === 'example').map(({ hash }) => hash);
+    const score = { head: 1, nearest: 0, phrases: 4 };
+    const classes = [{ name: RAIN.name, phrases }];
+    const heads = new HeadSet([
+      { namespace: 'default', digest: 'd', classes, score, thresholds: { [RAIN.name]: 1.5 } },
+    ]);
+    const space = new CapabilitySpace(new Bm25Index());
+    space.put(entry);
+    looks = 0;
+    for (let route = 0; route < 10; route++) expect(heads.thresholdOf('default', RAIN.name, space)).toBe(1.5);
+    expect(looks).toBe(1);
+    space.put(entryOf(['sunny', 'hot sun', 'sunshine today', 'how much sun']));
+    for (let route = 0; route < 10; route++) expect(heads.thresholdOf('default', RAIN.name, space)).toBe(1);
+    expect(heads.thresholdOf('elsewhere', RAIN.name, new CapabilitySpace(new Bm25Index()))).toBe(1);
   });
 });
 
