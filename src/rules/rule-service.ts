@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DryRunReply, MAX_RULES, type Rule, type RuleImportReply, type RuleLint } from '../contract/index.ts';
 import { AgentReachError, type Clock, canonicalText, retryOnConflict } from '../core/index.ts';
 import { type CompiledRule, compileRule } from './compiled-rule.ts';
-import { readRuleFile, writeRuleFile } from './rule-file.ts';
+import { readRuleFileInThread, writeRuleFileInThread } from './rule-file-thread.ts';
 import { compileAll, refuseReserved } from './rule-import.ts';
 import { type LintOptions, lintRule, type RuleWarning } from './rule-lint.ts';
 import { scopesFor } from './rule-scopes.ts';
@@ -136,11 +136,12 @@ export class RuleService {
    * All of the rules or none of them, as one version; a dry run changes nothing. Errors: AR_ERR_INVALID_RULE (an issue
    * for each flaw of each rule), AR_ERR_RULE_CONFLICT, AR_ERR_STORE_UNAVAILABLE.
    */
-  importRules(request: RuleImportRequest, edit: RuleEdit): Promise<RuleImportReply> {
+  async importRules(request: RuleImportRequest, edit: RuleEdit): Promise<RuleImportReply> {
+    const rules = request.rules ?? (await readRuleFileInThread(request.yaml ?? ''));
     return this.#serially(async () => {
       this.#refuseOutdated(edit);
       const { mode, dryRun } = request;
-      const sent = compileAll(request.rules ?? readRuleFile(request.yaml ?? ''), (id) => this.#current.get(id));
+      const sent = compileAll(rules, (id) => this.#current.get(id));
       const ids = new Set(sent.map(({ rule }) => rule.id));
       const others = this.#current.compiled.filter(({ rule }) => !ids.has(rule.id));
       const next = new RuleSet(mode === 'merge' ? [...others, ...sent] : sent);
@@ -164,8 +165,8 @@ export class RuleService {
   }
 
   /** The rules as a YAML file, which `importRules` takes back exactly. */
-  exportFile(): string {
-    return writeRuleFile(this.list());
+  exportFile(): Promise<string> {
+    return writeRuleFileInThread(this.list());
   }
 
   /** What is worth a look in the whole set. */

@@ -98,11 +98,12 @@ describe('rule files', () => {
       rule('a', { patterns: ['开发票'], priority: 3 }),
       rule('b', { negation: 'except' }),
     );
-    expect(one.service.exportFile()).toBe(other.service.exportFile());
-    expect(one.service.exportFile()).toContain(
+    const file = await one.service.exportFile();
+    expect(await other.service.exportFile()).toBe(file);
+    expect(file).toContain(
       'rules:\n  - id: "a"\n    priority: 3\n    match: "contains"\n    patterns:\n      - "开发票"\n',
     );
-    expect(readRuleFile((await serviceWith()).service.exportFile())).toEqual([]);
+    expect(readRuleFile(await (await serviceWith()).service.exportFile())).toEqual([]);
   });
 
   it('make an empty service the same as the one exported', async () => {
@@ -111,9 +112,25 @@ describe('rule files', () => {
       rule('b', { unless: ['不'], match: 'regex', patterns: ['开.票'] }),
     );
     const copy = (await serviceWith()).service;
-    await copy.importRules({ yaml: service.exportFile(), ...MERGE }, BY);
+    await copy.importRules({ yaml: await service.exportFile(), ...MERGE }, BY);
     expect(copy.list()).toEqual(service.list());
     expect(copy.version).toBe(1);
+  });
+
+  it('let others go on while a long one is written and read', async () => {
+    const { service } = await serviceWith(...Array.from({ length: 500 }, (_, i) => rule(`r-${i}`)));
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    const yaml = await service.exportFile();
+    expect(turns).toBeGreaterThan(10);
+    turns = 0;
+    await service.importRules({ yaml, ...MERGE }, BY);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(10);
   });
 
   it.each([
