@@ -30,8 +30,6 @@ try {
   process.on('message', (request: RunRequest) => {
     last = last.then(() => answerRun(encoder, request));
   });
-  // The weights as they were read, and the tokenizer's JSON: a process that allocates little would keep them for long.
-  globalThis.gc?.();
   say({ kind: 'ready', stagesMs });
 } catch (error) {
   say({ kind: 'failed', reason: errorText(error) });

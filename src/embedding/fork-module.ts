@@ -4,10 +4,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
  * What the process is started with: its heap is small and short-lived, so that V8's usual room for growth would stay
- * empty (10 MB); its garbage is collected once, after the load (30 MB); and glibc's arena a thread is of no use to one
- * thread that computes (8 MB). None of them slows a run down: interleaved, CPU time a text differs by under 3 %.
+ * empty (10 MB); and glibc's arena a thread is of no use to one thread that computes (8 MB). Neither slows a run down:
+ * interleaved, CPU time a text differs by under 3 %.
  */
-const SMALL_HEAP = ['--expose-gc', '--max-semi-space-size=1'];
+const SMALL_HEAP = ['--max-semi-space-size=1'];
 const SMALL_MALLOC = { MALLOC_ARENA_MAX: '1' };
 
 /**

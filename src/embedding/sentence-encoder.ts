@@ -13,8 +13,8 @@ const HASHED_AT_ONCE_BYTES = 1 << 20;
 
 /**
  * Tokenizer and ONNX session of one model: texts in, unit vectors out. Blocks its thread for the length of a run
- * (2-5 ms a short text) and must not be loaded by two threads of a process, so it lives in embedding-worker.ts only. Reads nothing but the model's
- * folder.
+ * (2-5 ms a short text) and must not be loaded by two threads of a process, so it lives in embedding-worker.ts only.
+ * Reads nothing but the model's folder.
  */
 export class SentenceEncoder {
   readonly #settings: WorkerSettings;
