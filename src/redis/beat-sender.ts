@@ -5,6 +5,7 @@
 import { type CancelTimer, errorText, log } from '../core/index.ts';
 import type { RedisLink } from './redis-link.ts';
 import { BEATS } from './redis-scripts.ts';
+import { RedisTime } from './redis-time.ts';
 
 /** What other instances wait longer for a beat; fewer, larger scripts for it. */
 const GATHER_MS = 25;
@@ -12,6 +13,8 @@ const GATHER_MS = 25;
 const MOST_A_SCRIPT = 500;
 /** Batches kept for instances that read late; whoever is later hears the next beats. */
 const KEPT_BATCHES = 1_000;
+/** A batch that arrives later would bring agents back that are dead by then. */
+const LATEST_MS = 1_000;
 
 export interface BeatNote {
   readonly agentId: string;
@@ -25,6 +28,7 @@ export interface BeatNote {
 
 export class BeatSender {
   readonly #link: RedisLink;
+  readonly #time = new RedisTime();
   /** The newest of each agent. */
   #waiting = new Map<string, BeatNote>();
   #cancel: CancelTimer | undefined;
@@ -62,10 +66,13 @@ export class BeatSender {
   }
 
   async #run(notes: readonly BeatNote[]): Promise<void> {
-    const { redis, keys, instance } = this.#link;
+    const { redis, keys, clock, instance } = this.#link;
+    const sentAt = clock.now();
     const batch = JSON.stringify(notes.map(({ told }) => told));
     const args = notes.flatMap(({ agentId, leaseMark, leaseMs }) => [agentId, leaseMark, Math.max(0, leaseMs)]);
     const names = [keys.table('agents'), keys.deadlines, keys.beats];
-    await redis.eval(BEATS, names.length, ...names, instance, batch, KEPT_BATCHES, ...args);
+    const until = this.#time.in(LATEST_MS, sentAt);
+    const now = await redis.eval(BEATS, names.length, ...names, instance, batch, KEPT_BATCHES, until, ...args);
+    this.#time.learn(Number(now), sentAt);
   }
 }

@@ -7,9 +7,14 @@ import { AgentReachError, backoffMs, errorText, log } from '../core/index.ts';
 
 export type { Redis } from 'ioredis';
 
-const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 /** Longest wait for one answer: a commit is refused after it. */
 export const COMMAND_TIMEOUT_MS = 5_000;
+/**
+ * Without a byte for so long while an answer is due, the link loses packets: it is cut, whatever waits on it fails, and
+ * a new one is tried. A process that itself stood still for longer cuts its link too.
+ */
+export const SILENCE_TIMEOUT_MS = 2_000;
 /** The first with RESP3 and HELLO. */
 const OLDEST_MAJOR = 6;
 
@@ -28,6 +33,7 @@ export async function connectRedis(url: string): Promise<Redis> {
     connectionName: 'agent-reach',
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENCE_TIMEOUT_MS,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     // What was asked of a connection that broke fails at once, not at its timeout.

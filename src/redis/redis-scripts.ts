@@ -1,4 +1,9 @@
-/** The atomic steps on Redis, each with the one guarantee it gives. Keys and arguments are listed above each. */
+/**
+ * The atomic steps on Redis, each with the one guarantee it gives. Keys and arguments are listed above each.
+ *
+ * A script that was sent into a link that lost every packet may arrive minutes later, when whoever sent it has long been
+ * told that it failed. So each says until when it counts, by Redis's own clock.
+ */
 
 /**
  * Names the data at the first start; answers the name, and the newest position.
@@ -11,35 +16,39 @@ return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0' }`;
 /**
  * Applies all writes and appends one entry to the log, or does nothing. Answers {1, position}, or {-1, 0} where Redis
  * holds other data than the writer read, {-2, newest position} where a row was changed after what the writer has read
- * (or a row that must be new is there), {-3, 0} where the writer ends a lease that is not due, or is not the sweeper.
+ * (or a row that must be new is there), {-3, 0} where the writer ends a lease that is not due, or is not the sweeper,
+ * {-4, 0} where it comes too late. Each answer ends with the time in epoch milliseconds.
  * KEYS logId, position, changes, recent, recentFloor, deadlines, fence, then one table for each write.
  * ARGV logId, position read ('' = whatever it is), entry of the log ('' = none), longest log, most recent rows, fence
- * ('' = no sweeper), then for each write: op, key, value. Letters of op: p put, d delete, o the table keeps the order of
- * its keys under its own key and `:order` (same hash tag, so same slot), n the row must be new, l the row is logged,
- * e the write ends a lease.
+ * ('' = no sweeper), last moment that it counts ('' = any), then for each write: op, key, value. Letters of op: p put,
+ * d delete, o the table keeps the order of its keys under its own key and `:order` (same hash tag, so same slot), n the
+ * row must be new, l the row is logged, e the write ends a lease.
  */
 export const COMMIT = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1, 0} end
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
+if ARGV[7] ~= '' and nowMs > tonumber(ARGV[7]) then return {-4, 0, nowMs} end
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1, 0, nowMs} end
 local newest = redis.call('GET', KEYS[2]) or '0'
 local read = ARGV[2] ~= '' and tonumber(ARGV[2])
 local isLogged = ARGV[3] ~= ''
 -- Redis was set back to before what the writer has read.
-if read and isLogged and read > tonumber(newest) then return {-1, 0} end
-if read and isLogged and read < tonumber(redis.call('GET', KEYS[5]) or '0') then return {-2, tonumber(newest)} end
-if ARGV[6] ~= '' and redis.call('GET', KEYS[7]) ~= ARGV[6] then return {-3, 0} end
+if read and isLogged and read > tonumber(newest) then return {-1, 0, nowMs} end
+if read and isLogged and read < tonumber(redis.call('GET', KEYS[5]) or '0') then return {-2, tonumber(newest), nowMs} end
+if ARGV[6] ~= '' and redis.call('GET', KEYS[7]) ~= ARGV[6] then return {-3, 0, nowMs} end
 for i = 8, #KEYS do
-  local at = 3 * i - 17
+  local at = 3 * i - 16
   local op, key = ARGV[at], ARGV[at + 1]
   if read and string.find(op, 'l', 1, true) then
     local changed = redis.call('ZSCORE', KEYS[4], KEYS[i] .. '/' .. key)
-    if changed and tonumber(changed) > read then return {-2, tonumber(newest)} end
+    if changed and tonumber(changed) > read then return {-2, tonumber(newest), nowMs} end
   end
-  if string.find(op, 'n', 1, true) and redis.call('HEXISTS', KEYS[i], key) == 1 then return {-2, tonumber(newest)} end
+  if string.find(op, 'n', 1, true) and redis.call('HEXISTS', KEYS[i], key) == 1 then
+    return {-2, tonumber(newest), nowMs}
+  end
   if string.find(op, 'e', 1, true) then
     local due = redis.call('ZSCORE', KEYS[6], key)
-    if due and tonumber(due) > nowMs then return {-3, 0} end
+    if due and tonumber(due) > nowMs then return {-3, 0, nowMs} end
   end
 end
 local position = 0
@@ -48,7 +57,7 @@ if isLogged then
   redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], position .. '-0', 'at', nowMs, 'e', ARGV[3])
 end
 for i = 8, #KEYS do
-  local at = 3 * i - 17
+  local at = 3 * i - 16
   local op, key = ARGV[at], ARGV[at + 1]
   local isPut = string.find(op, 'p', 1, true)
   if isPut then redis.call('HSET', KEYS[i], key, ARGV[at + 2]) else redis.call('HDEL', KEYS[i], key) end
@@ -65,22 +74,24 @@ if size > 2 * most then
   redis.call('SET', KEYS[5], last[2])
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, size - most - 1)
 end
-return {1, position}`;
+return {1, position, nowMs}`;
 
 /**
- * Puts off the end of the leases that are still the newest, by Redis's own clock, and tells the other instances.
- * KEYS agents table, deadlines, beats. ARGV instance, batch as told, longest stream, then for each beat: agentId, how
- * its lease is written in the agent's row, milliseconds from now.
+ * Puts off the end of the leases that are still the newest, by Redis's own clock, and tells the other instances; does
+ * nothing where it comes too late. Answers the time in epoch milliseconds.
+ * KEYS agents table, deadlines, beats. ARGV instance, batch as told, longest stream, last moment that it counts ('' =
+ * any), then for each beat: agentId, how its lease is written in the agent's row, milliseconds from now.
  */
 export const BEATS = `
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
+if ARGV[4] ~= '' and nowMs > tonumber(ARGV[4]) then return nowMs end
 local ids = {}
-for i = 4, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
+for i = 5, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
 local rows = redis.call('HMGET', KEYS[1], unpack(ids))
 local due = {}
 for n, row in ipairs(rows) do
-  local at = 3 * n + 1
+  local at = 3 * n + 2
   if row and string.find(row, ARGV[at + 1], 1, true) then
     due[#due + 1] = nowMs + tonumber(ARGV[at + 2])
     due[#due + 1] = ARGV[at]
@@ -88,7 +99,7 @@ for n, row in ipairs(rows) do
 end
 if #due > 0 then redis.call('ZADD', KEYS[2], unpack(due)) end
 redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'by', ARGV[1], 'b', ARGV[2])
-return 1`;
+return nowMs`;
 
 /**
  * Makes the instance the sweeper where nobody is, or keeps it that: answers its fence, 0 where another one is.

@@ -9,8 +9,8 @@ import { type HashService, startHashService } from './hash-service.ts';
 export interface RedisCluster {
   readonly redis: TestRedis;
   readonly instances: readonly HashService[];
-  /** One instance more, in a data folder of its own. */
-  add(): Promise<HashService>;
+  /** One instance more, in a data folder of its own, that reaches Redis at this address. */
+  add(redisUrl?: string): Promise<HashService>;
   stop(): Promise<void>;
 }
 
@@ -19,15 +19,15 @@ export async function startCluster(count: number, ...redisOptions: string[]): Pr
   const folder = mkdtempSync(join(tmpdir(), 'agent-reach-cluster-'));
   const instances: HashService[] = [];
   let started = 0;
-  const add = async (): Promise<HashService> => {
+  const add = async (url = redis.url): Promise<HashService> => {
     const dir = join(folder, `data-${started++}`);
-    const instance = await startHashService({ data: { dir }, redis: { url: redis.url } });
+    const instance = await startHashService({ data: { dir }, redis: { url } });
     instances.push(instance);
     return instance;
   };
   // The first one is the sweeper.
   if (count > 0) await add();
-  await Promise.all(Array.from({ length: count - 1 }, add));
+  await Promise.all(Array.from({ length: Math.max(0, count - 1) }, () => add()));
   return {
     redis,
     instances,

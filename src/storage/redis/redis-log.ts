@@ -6,15 +6,16 @@
  * the instance is started anew.
  */
 import { type Clock, errorText, log, nextTurn } from '../../core/index.ts';
-import { COMMAND_TIMEOUT_MS, type Redis, type RedisKeys } from '../../redis/index.ts';
+import { COMMAND_TIMEOUT_MS, type Redis, type RedisKeys, SILENCE_TIMEOUT_MS } from '../../redis/index.ts';
 import { storeUnavailable } from '../key-value-store.ts';
 import type { LogEntry, LogFollower, LoggedWrite, SharedLog } from '../shared-log.ts';
 import { decodeEntry } from './log-entry.ts';
 import { RowDigests, type Snapshot, takeSnapshot } from './redis-snapshot.ts';
 
-/** One wait for news: after twice as long without an answer the connection is no good. */
+/** One wait for news, well under the silence after which the connection is cut. */
 const BLOCK_MS = 1_000;
-const SILENCE_MS = 3 * BLOCK_MS;
+/** The next wait began within one, and its connection is cut by then. */
+const SILENCE_MS = BLOCK_MS + SILENCE_TIMEOUT_MS;
 const RETRY_MS = 100;
 const READ_AT_ONCE = 256;
 

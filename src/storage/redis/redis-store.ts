@@ -12,6 +12,7 @@
 import { randomBytes } from 'node:crypto';
 import { AgentReachError, type Clock, errorText, nextTurn, systemClock } from '../../core/index.ts';
 import {
+  COMMAND_TIMEOUT_MS,
   COMMIT,
   connectRedis,
   OPEN,
@@ -19,6 +20,7 @@ import {
   type Redis,
   type RedisKeys,
   type RedisLink,
+  RedisTime,
   redisKeys,
 } from '../../redis/index.ts';
 import {
@@ -48,6 +50,10 @@ const MAX_FIELDS = 5_000;
 /** Whoever is further behind is brought up to date by a snapshot; 1 KB each. */
 const DEFAULT_LOG_ENTRIES = 10_000;
 const RECENT_ROWS = 20_000;
+/** A note that arrives later is no news: by then another instance may know better. */
+const LATEST_NOTE_MS = 1_000;
+/** What the commit script answers to a commit that comes after its time. */
+const TOO_LATE = -4;
 /** Told by name only: large, and read whole from the table. */
 const UNTOLD_TABLES: ReadonlySet<TableName> = new Set(['meta', 'rules']);
 
@@ -77,6 +83,7 @@ export class RedisStore implements KeyValueStore {
   readonly #opened: Opened;
   readonly #redis: Redis;
   readonly #keys: RedisKeys;
+  readonly #time = new RedisTime();
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #frozen: ReadonlyMap<TableName, Map<string, Buffer>>;
   #number = 0;
@@ -217,10 +224,8 @@ export class RedisStore implements KeyValueStore {
     const place = this.log.isFollowing ? this.log.place(number) : undefined;
     try {
       const write = { table: 'agents' as const, key: agentId, value: undefined, note };
-      const [outcome, position] = await this.#send(
-        [],
-        encodeEntry({ by: this.link.instance, number, writes: [write] }),
-      );
+      const entry = encodeEntry({ by: this.link.instance, number, writes: [write] });
+      const [outcome, position] = await this.#run([], entry, { latestMs: LATEST_NOTE_MS });
       if (outcome !== 1) throw await this.#refusal(outcome, position);
       await place?.reached(position);
     } finally {
@@ -253,9 +258,21 @@ export class RedisStore implements KeyValueStore {
   }
 
   async #send(writes: readonly TableWrite[], entry: Buffer | ''): Promise<readonly [number, number]> {
-    const { logId, position, changes, recent, recentFloor, deadlines, fence, table: tableKey } = this.#keys;
     const isEnd = writes.some(({ endsLease }) => endsLease === true);
     if (isEnd && this.#fence === null) return [-3, 0];
+    const limits = { latestMs: COMMAND_TIMEOUT_MS, fence: isEnd ? this.#fence : null };
+    const sent = await this.#run(writes, entry, limits);
+    // Refused for its lateness it did nothing; by now it is known what time it is there, should its clock have jumped.
+    return sent[0] === TOO_LATE ? this.#run(writes, entry, limits) : sent;
+  }
+
+  async #run(
+    writes: readonly TableWrite[],
+    entry: Buffer | '',
+    limits: { readonly latestMs: number; readonly fence?: string | null },
+  ): Promise<readonly [number, number]> {
+    const { logId, position, changes, recent, recentFloor, deadlines, fence, table: tableKey } = this.#keys;
+    const sentAt = this.link.clock.now();
     const keys = [logId, position, changes, recent, recentFloor, deadlines, fence];
     const args: (string | number | Buffer)[] = [
       this.log.id,
@@ -263,7 +280,8 @@ export class RedisStore implements KeyValueStore {
       entry,
       this.#opened.logEntries,
       RECENT_ROWS,
-      (isEnd ? this.#fence : null) ?? '',
+      limits.fence ?? '',
+      this.#time.in(limits.latestMs, sentAt),
     ];
     for (const write of writes) {
       const { key, value } = write;
@@ -276,7 +294,8 @@ export class RedisStore implements KeyValueStore {
         this.#commitProblem = reason;
       },
     );
-    const [outcome = 0, at = 0] = answer as number[];
+    const [outcome = 0, at = 0, redisMs = 0] = answer as number[];
+    this.#time.learn(redisMs, sentAt);
     return [outcome, at];
   }
 
@@ -284,6 +303,7 @@ export class RedisStore implements KeyValueStore {
     if (outcome === -1) {
       return storeUnavailable('Redis holds other data than this instance has read: restore it, or start this one anew');
     }
+    if (outcome === TOO_LATE) return storeUnavailable('Redis took longer than it was waited for');
     if (outcome === -2) {
       if (this.log.isFollowing) await this.log.caughtUp(newest);
       return new AgentReachError('AR_ERR_STORE_CONFLICT');
