@@ -18,7 +18,7 @@ import {
   ruleReplySchema,
   verifyReplySchema,
 } from '../../src/contract/index.ts';
-import { AUDIT_RECORD } from '../../src/http/examples.ts';
+import { AUDIT_RECORD, MULTI_INTENT_REPLY } from '../../src/http/examples.ts';
 
 export function agentOf(agentId: string, more: Partial<AgentView> = {}): AgentView {
   return agentViewSchema.parse({
@@ -113,35 +113,11 @@ export const noMatch = routeReplyOf({
 
 export const queue = routeReplyOf({ decision: 'queue', reason: 'all_agents_full', agent: null, retryAfterMs: 1_000 });
 
-export const severalIntents = routeReplyOf({
-  decision: 'multi_intent',
-  capability: null,
-  agent: null,
-  score: null,
-  factors: null,
-  alternatives: [],
-  intents: [
-    {
-      text: '订机票',
-      decision: 'no_match',
-      reason: 'no_agent_available',
-      capability: 'travel.book.flight',
-      agent: null,
-      relevance: 0.87,
-      score: null,
-      ambiguous: false,
-    },
-    {
-      text: '查天气\u001b[2J',
-      decision: 'route',
-      reason: null,
-      capability: 'weather.query.city',
-      agent: routeReplyOf().agent,
-      relevance: 0.93,
-      score: 0.88,
-      ambiguous: false,
-    },
-  ],
+const [flight, weather] = MULTI_INTENT_REPLY.intents;
+/** The second text would clear the screen of whoever printed it as it is. */
+export const severalIntents = routeReplySchema.parse({
+  ...MULTI_INTENT_REPLY,
+  intents: [flight, { ...weather, text: '查天气\u001b[2J' }],
 });
 
 export const explained = routeReplyOf({
