@@ -203,7 +203,6 @@ export class WorkerHost {
     this.#failures = servedMs >= restartCapMs ? 1 : this.#failures + 1;
     const delayMs = backoffMs(this.#failures, { baseMs: restartBaseMs, capMs: restartCapMs });
     this.#state = { value: 'broken', cancelRetry: clock.schedule(delayMs, () => this.#launch()) };
-    log('error', 'the embedding model cannot be used, routing goes on without it', { reason, retryInMs: delayMs });
     this.#setHealth({ state: 'degraded', reason, retryAt: clock.now() + delayMs });
     this.#endFirstAttempt();
   }
