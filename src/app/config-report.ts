@@ -41,8 +41,5 @@ function shownValue(key: ConfigKey, value: unknown): unknown {
 
 /** Passwords also travel as query parameters (`?password=`), so both are hidden. */
 function maskUrl(text: string): string {
-  const url = new URL(text);
-  if (url.password !== '') url.password = '***';
-  if (url.search !== '') url.search = '?***';
-  return url.toString();
+  return text.replace(/(:\/\/[^:@/?#]*:)[^@/?#]*@/, '$1***@').replace(/\?.*$/s, '?***');
 }

@@ -3,6 +3,7 @@
  * Environment names, `agent-reach config` and the refusals are all made from this schema.
  */
 import { z } from 'zod';
+import { REDIS_URL_FORM, readRedisAddress } from '../redis/index.ts';
 import { DEFAULT_REGISTRY, isNetwork } from '../registry/index.ts';
 
 /** What a reader needs beside the rule: the unit, what rising the value does, what 0 means. */
@@ -64,7 +65,8 @@ const dataSchema = z.strictObject({
 
 const redisSchema = z.strictObject({
   url: z
-    .url({ protocol: /^rediss?$/, message: 'must be redis://host:port or rediss://host:port' })
+    .string()
+    .refine((url) => readRedisAddress(url) !== null, { message: `must be ${REDIS_URL_FORM}` })
     .nullable()
     .default(null)
     .meta(

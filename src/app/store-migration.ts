@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { AgentReachError } from '../core/index.ts';
+import { REDIS_URL_FORM, readRedisAddress } from '../redis/index.ts';
 import {
   type KeyValueStore,
   LmdbStore,
@@ -16,7 +17,7 @@ import {
 import { dataDirId } from './data-dir-id.ts';
 
 export interface MigrationRequest {
-  /** `lmdb:DIR`, `redis://…` or `rediss://…` */
+  /** `lmdb:DIR`, or an address of Redis as REDIS_URL takes it. */
   readonly from: string;
   readonly to: string;
   /** Removes what the target holds; without it a target that holds anything is refused. */
@@ -166,10 +167,10 @@ async function open(place: Place): Promise<KeyValueStore> {
 }
 
 function readPlace(text: string, option: string, prefix: string | undefined): Place {
-  if (/^rediss?:\/\//.test(text)) return { kind: 'redis', url: text, ...(prefix === undefined ? {} : { prefix }) };
+  if (readRedisAddress(text) !== null) return { kind: 'redis', url: text, ...(prefix === undefined ? {} : { prefix }) };
   const dir = /^lmdb:(.+)$/.exec(text)?.[1];
   if (dir !== undefined) return { kind: 'lmdb', dir: resolve(dir) };
   throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
-    detail: `--${option} must be lmdb:DIR, redis://… or rediss://…`,
+    detail: `--${option} must be lmdb:DIR or ${REDIS_URL_FORM}`,
   });
 }

@@ -2,8 +2,10 @@
  * One connection to Redis that never queues without bound: while it is down every command fails at once, in the
  * background it tries again for ever with back-off. What is told of it never holds the password.
  */
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { AgentReachError, backoffMs, errorText, log } from '../core/index.ts';
+import { clusterOptions } from './cluster-connector.ts';
+import { redisAddress } from './redis-address.ts';
 
 export type { Redis } from 'ioredis';
 
@@ -18,17 +20,15 @@ export const SILENCE_TIMEOUT_MS = 2_000;
 /** The first with RESP3 and HELLO. */
 const OLDEST_MAJOR = 6;
 
-/** Where it is, without user and password. */
-export function placeOf(url: string): string {
-  const { protocol, host, pathname } = parseUrl(url);
-  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
-}
-
-/** Error: AR_ERR_STORE_UNAVAILABLE for a wrong address, password or version, within seconds. */
-export async function connectRedis(url: string): Promise<Redis> {
-  const place = placeOf(url);
+/**
+ * To where this key is, should there be several nodes. Error: AR_ERR_STORE_UNAVAILABLE for a wrong address, password
+ * or version, within seconds.
+ */
+export async function connectRedis(url: string, key: string): Promise<Redis> {
+  const address = redisAddress(url);
+  const { place } = address;
   let isOpened = false;
-  const redis = new Redis(url, {
+  const options = {
     lazyConnect: true,
     connectionName: 'agent-reach',
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -39,8 +39,11 @@ export async function connectRedis(url: string): Promise<Redis> {
     // What was asked of a connection that broke fails at once, not at its timeout.
     maxRetriesPerRequest: 0,
     // Before the first success a failure is the operator's to see, not ours to outwait.
-    retryStrategy: (attempts) => (isOpened ? backoffMs(attempts, { baseMs: 100, capMs: 2_000 }, Math.random()) : null),
-  });
+    retryStrategy: (attempts: number) =>
+      isOpened ? backoffMs(attempts, { baseMs: 100, capMs: 2_000 }, Math.random()) : null,
+  } satisfies RedisOptions;
+  const redis =
+    address.cluster === null ? new Redis(url, options) : new Redis({ ...options, ...clusterOptions(address, key) });
   let lastError: unknown;
   redis.on('error', (error) => {
     lastError = error;
@@ -56,12 +59,6 @@ export async function connectRedis(url: string): Promise<Redis> {
     const reason = errorText(lastError ?? error);
     throw unavailable(`Redis at ${place} cannot be used (${reason}): check REDIS_URL`, error);
   }
-}
-
-function parseUrl(url: string): URL {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed !== undefined && /^rediss?:$/.test(parsed.protocol) && parsed.hostname !== '') return parsed;
-  throw unavailable('REDIS_URL must be redis://[user:password@]host[:port][/database] or rediss://…');
 }
 
 async function assertVersion(redis: Redis): Promise<void> {

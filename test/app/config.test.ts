@@ -240,5 +240,11 @@ describe('describeConfig', () => {
     const shown = JSON.stringify(describeConfig(loadConfig({ env, cwd: root })));
     expect(shown).toContain('redis://u:***@r:6379/0');
     expect(shown).not.toMatch(/hunter|aaaa/);
+    const cluster = { REDIS_URL: 'redis+cluster://u:hunter2@a:1,b:2' };
+    expect(JSON.stringify(describeConfig(loadConfig({ env: cluster, cwd: root })))).toContain(
+      '"redis+cluster://u:***@a:1,b:2"',
+    );
+    const broken = { REDIS_URL: 'redis+cluster://u:hunter2@a:1,b:99999' };
+    expect(refusalOf(() => loadConfig({ env: broken, cwd: root })).message).toMatch(/^(?!.*hunter).*redis\.url/s);
   });
 });

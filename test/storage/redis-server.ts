@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -16,11 +16,11 @@ import {
   COMMIT,
   connectRedis,
   OPEN,
-  placeOf,
   type Redis,
   type RedisKeys,
   type RedisLink,
   RedisTime,
+  redisAddress,
   redisKeys,
 } from '../../redis/index.ts';
 import {
@@ -58,7 +58,7 @@ const TOO_LATE = -4;
 const UNTOLD_TABLES: ReadonlySet<TableName> = new Set(['meta', 'rules']);
 
 export interface RedisStoreOptions {
-  /** redis://[user:password@]host[:port][/database], or rediss:// */
+  /** As REDIS_URL_FORM says. */
   readonly url: string;
   readonly clock?: Clock;
   /** Of every key. Default `agent-reach`. */
@@ -113,7 +113,11 @@ export class RedisStore implements KeyValueStore {
       for (const redis of opening) redis.disconnect();
       await lock?.release();
       if (error instanceof AgentReachError) throw error;
-      throw storeUnavailable(`Redis at ${placeOf(options.url)}: ${errorText(error)}`, error);
+      const reason = errorText(error);
+      const hint = reason.startsWith('MOVED ')
+        ? '; it is a node of a cluster, whose REDIS_URL is redis+cluster://…'
+        : '';
+      throw storeUnavailable(`Redis at ${redisAddress(options.url).place}: ${reason}${hint}`, error);
     }
   }
 
@@ -123,9 +127,9 @@ export class RedisStore implements KeyValueStore {
     lock: DirectoryLock | undefined,
   ): Promise<RedisStore> {
     const keys = redisKeys(prefix);
-    const redis = await connectRedis(url);
+    const redis = await connectRedis(url, keys.logId);
     opening.push(redis);
-    const listening = await connectRedis(url);
+    const listening = await connectRedis(url, keys.logId);
     opening.push(listening);
     const instance = randomBytes(8).toString('hex');
     const [id] = (await redis.eval(OPEN, 2, keys.logId, keys.position, instance)) as [string, string];
@@ -133,7 +137,7 @@ export class RedisStore implements KeyValueStore {
     const link: RedisLink = { redis, keys, clock, instance };
     const log = new RedisLog({ id, instance, keys, clock, redis: listening, snapshot });
     const store = new RedisStore({ link, log, logEntries, snapshot, lock });
-    await checkSchemaVersion(store, placeOf(url));
+    await checkSchemaVersion(store, redisAddress(url).place);
     return store;
   }
 
