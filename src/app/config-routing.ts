@@ -5,7 +5,5 @@ import type { Config } from './config.ts';
 export function routingOptionsOf({ routing, canary }: Pick<Config, 'routing' | 'canary'>): RoutingOptions {
   const steps = routing.strategies.map((name) => (name === 'canary' && canary !== null ? { name, ...canary } : name));
   const { strategiesVersion, policy } = DEFAULT_ROUTING;
-  // Named twice in the config without a tag: there is nobody to send a share to.
-  const usable = canary === null ? steps.filter((step) => step !== 'canary') : steps;
-  return { ...routing, strategies: bindSteps([...usable, routing.strategy]), strategiesVersion, policy };
+  return { ...routing, strategies: bindSteps([...steps, routing.strategy]), strategiesVersion, policy };
 }

@@ -215,6 +215,8 @@ const weightsSchema = z.strictObject({
     .meta(note('weight', 'Part of answer speed in the score; 0 ignores it. The weights sum to 1.')),
 });
 
+export const DEFAULT_CANARY_VALUE = 'true';
+
 const canarySchema = z.strictObject({
   tag: filledText('must name a tag')
     .nullable()
@@ -225,7 +227,7 @@ const canarySchema = z.strictObject({
         'Tag that marks canary agents; none: off. Set, it adds canary to routing.strategies, before affinity.',
       ),
     ),
-  value: filledText('must be a tag value').default('true').meta(note('value', 'Value of that tag.')),
+  value: filledText('must be a tag value').default(DEFAULT_CANARY_VALUE).meta(note('value', 'Value of that tag.')),
   share: share
     .default(0)
     .meta(note('share', 'Share of traffic that canary agents get; 0 sends none while others can take it.')),

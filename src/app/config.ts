@@ -8,7 +8,13 @@ import type { z } from 'zod';
 import { schemaRule } from '../contract/index.ts';
 import { AgentReachError, type ErrorIssue, isLoopbackHost } from '../core/index.ts';
 import { CONFIG_KEYS, findKey } from './config-keys.ts';
-import { type Config, type ConfigInput, type ConfigValues, configSchema } from './config-schema.ts';
+import {
+  type Config,
+  type ConfigInput,
+  type ConfigValues,
+  configSchema,
+  DEFAULT_CANARY_VALUE,
+} from './config-schema.ts';
 import {
   type ConfigFlags,
   configFileOf,
@@ -133,13 +139,23 @@ function crossKeyIssues(values: ConfigValues): ErrorIssue[] {
   const isRepeated = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
   refuseIf(isRepeated(apiKeys.map((key) => key.id)), 'auth.apiKeys', 'two keys have one id');
   refuseIf(isRepeated(apiKeys.map((key) => key.sha256)), 'auth.apiKeys', 'two entries hold one key');
-  const { weights, canary } = values.routing;
+  const { weights, canary, strategies } = values.routing;
   const sum = weights.relevance + weights.load + weights.latency;
   refuseIf(Math.abs(sum - 1) > 1e-6, 'routing.weights', `must sum to 1, but sum to ${Number(sum.toFixed(6))}`);
   refuseIf(
     canary.share > 0 && canary.tag === null,
     'routing.canary.tag',
     'must be given when routing.canary.share is above 0',
+  );
+  refuseIf(
+    strategies.includes('canary') && canary.tag === null,
+    'routing.strategies',
+    'canary needs routing.canary.tag and a share: without them it would keep everybody',
+  );
+  refuseIf(
+    canary.value !== DEFAULT_CANARY_VALUE && canary.tag === null,
+    'routing.canary.value',
+    'is the value of routing.canary.tag, which must be given too',
   );
   refuseIf(
     values.index.rebuildMaxWaitMs < values.index.rebuildDebounceMs,

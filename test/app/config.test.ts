@@ -152,6 +152,8 @@ describe('refusals', () => {
     ['no weight at all', weights('0'), ['routing.weights']],
     ['weights that do not sum to 1', { AGENT_REACH_ROUTING_WEIGHTS_LOAD: '0.4' }, ['routing.weights', 'sum to 1.1']],
     ['a canary without a tag', { AGENT_REACH_ROUTING_CANARY_SHARE: '0.1' }, ['routing.canary.tag']],
+    ['a canary of nobody', { AGENT_REACH_ROUTING_STRATEGIES: 'canary' }, ['routing.strategies', 'routing.canary.tag']],
+    ['a value of no tag', { AGENT_REACH_ROUTING_CANARY_VALUE: 'next' }, ['routing.canary.value', 'routing.canary.tag']],
     ['a wait under the debounce', { AGENT_REACH_INDEX_REBUILD_MAX_WAIT_MS: '1' }, ['index.rebuildMaxWaitMs']],
   ])('refuses %s', (_, env, parts) => {
     const error = refusalOf(() => loadConfig({ env, cwd: root }));

@@ -121,6 +121,24 @@ describe('a strategies file', () => {
     expect([...decidingFolders(join(folder, 'none', 'deep', 's.yaml'))]).toEqual([folder]);
   });
 
+  it.each([
+    ['for all', { default: { strategies: ['canary'] } }],
+    ['for a capability', { capabilities: { 'weather.query.city': { strategies: ['canary', 'best'] } } }],
+  ])(
+    'that names a canary of nobody %s is refused on reload and over the API, and the old one stays',
+    async (_, bad) => {
+      const file = join(freshFolder(), 'strategies.yaml');
+      writeFileSync(file, queueLoad(0.5));
+      const { send, show } = await serve(file);
+      const before = (await show()).strategiesVersion;
+      writeFileSync(file, JSON.stringify(bad));
+      for (const refused of [await send('POST', '/v1/strategies/reload'), await send('PUT', '/v1/strategies', bad)]) {
+        expect(refused).toMatchObject({ status: 400, json: { code: 'AR_ERR_INVALID_STRATEGIES' } });
+      }
+      expect(await show()).toMatchObject({ strategiesVersion: before, source: 'file', api: null });
+    },
+  );
+
   it('that is bad is refused, counted and told, and the old one stays', async () => {
     const file = join(freshFolder(), 'strategies.yaml');
     writeFileSync(file, queueLoad(0.5));

@@ -16,14 +16,18 @@ export const canary = strategyRow({
   parameters: z
     .strictObject({
       tag: filled.optional().meta({ description: 'Tag that marks the agents; or give version.' }),
-      value: filled.default('true').meta({ description: 'Value of that tag.' }),
+      value: filled.optional().meta({ description: 'Value of that tag; "true" where left out.' }),
       version: filled.optional().meta({ description: 'Version of the agents; a * at the end stands for any rest.' }),
       share: z.number().min(0).max(1).meta({ description: 'Share of the traffic that they get.' }),
     })
     .refine(({ tag, version }) => (tag === undefined) !== (version === undefined), {
       message: 'give either tag or version',
+    })
+    .refine(({ value, version }) => value === undefined || version === undefined, {
+      path: ['value'],
+      message: 'is the value of a tag: leave it out where version is given',
     }),
-  narrow(candidates, { tag, value, version, share }, { request, random }) {
+  narrow(candidates, { tag, value = 'true', version, share }, { request, random }) {
     const isCanary = ({ record }: RegisteredAgent): boolean =>
       version === undefined ? tag !== undefined && record.tags[tag] === value : isVersion(record.version, version);
     const canaries = candidates.filter(({ agent }) => isCanary(agent));

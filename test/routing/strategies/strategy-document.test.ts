@@ -102,6 +102,18 @@ describe('a strategies document', () => {
       'give either tag or version',
     ],
     [
+      'a canary by its name alone',
+      'capabilities: {weather.*: {strategies: [affinity, canary]}}\n',
+      'capabilities["weather.*"].strategies[1].share',
+      'must be a number',
+    ],
+    [
+      'a tag value beside a version',
+      'default: {strategies: [{name: canary, version: "2.*", value: next, share: 0.1}]}\n',
+      'default.strategies[0].value',
+      'leave it out where version is given',
+    ],
+    [
       'a step that is a number',
       'default: {strategies: [7]}\n',
       'default.strategies[0]',
