@@ -2,8 +2,9 @@
  * Copies everything that one store holds into another one, then reads the copy back and compares counts and digests.
  * Nothing may run on either of them meanwhile. Index versions stay in their folder; what holds one of them goes along.
  */
-import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { AgentReachError } from '../core/index.ts';
 import { REDIS_URL_FORM, readRedisAddress } from '../redis/index.ts';
 import {
@@ -40,6 +41,9 @@ type Place =
 
 const ROWS_A_COMMIT = 250;
 const HOLD = 'index_hold';
+const SCHEMA = 'schema';
+/** Written to the target for a moment: a source that holds it too is the same store under another name. */
+const MARK = 'migration_mark';
 
 /** Errors: AR_ERR_INVALID_REQUEST, AR_ERR_STORE_IN_USE, AR_ERR_STORE_UNAVAILABLE. */
 export async function migrateStore({
@@ -50,12 +54,15 @@ export async function migrateStore({
   onProgress,
 }: MigrationRequest): Promise<MigrationReport> {
   const [source, target] = [readPlace(from, 'from', prefix), readPlace(to, 'to', prefix)];
+  assertThere(source);
   const keyIn = keyMap(source, target);
   const read = await open(source);
   let copied: MigrationReport;
   try {
+    await assertFilled(read);
     const written = await open(target);
     try {
+      await assertOther(read, written);
       await makeRoom(written, force);
       copied = await walk(read, keyIn, async (table, rows) => {
         await written.commit(rows);
@@ -105,7 +112,7 @@ async function walk(
         const values = await store.getMany(table, keys);
         const found = keys.flatMap((key, i): TableWrite[] => {
           const [value, as] = [values[i], keyIn(table, key)];
-          return value === undefined || as === null || isSchema(table, key) ? [] : [{ table, key: as, value }];
+          return value === undefined || as === null || isOwn(table, key) ? [] : [{ table, key: as, value }];
         });
         for (const { key, value } of found) xor(digest, table, key, value ?? new Uint8Array());
         if (found.length > 0) await take(table, found);
@@ -117,8 +124,8 @@ async function walk(
   return { rows, total, digest: digest.toString('hex') };
 }
 
-/** Each store writes its own. */
-const isSchema = (table: TableName, key: string): boolean => table === 'meta' && key === 'schema';
+/** Each store's own, which is no part of what it holds. */
+const isOwn = (table: TableName, key: string): boolean => table === 'meta' && (key === SCHEMA || key.startsWith(MARK));
 
 function xor(digest: Buffer, table: string, key: string, value: Uint8Array): void {
   const row = createHash('sha256')
@@ -128,10 +135,35 @@ function xor(digest: Buffer, table: string, key: string, value: Uint8Array): voi
   for (let i = 0; i < digest.length; i++) digest[i] = (digest[i] ?? 0) ^ (row[i] ?? 0);
 }
 
+/** Opening a folder that is not there would make one. */
+function assertThere(place: Place): void {
+  if (place.kind === 'lmdb' && !existsSync(join(place.dir, 'store'))) {
+    throw new AgentReachError('AR_ERR_INVALID_REQUEST', { detail: `--from: there is no store in ${place.dir}` });
+  }
+}
+
+/** An empty source is a mistyped one: with `force` it would empty the target. */
+async function assertFilled(source: KeyValueStore): Promise<void> {
+  for (const table of TABLES) {
+    for await (const slice of source.keys(table)) if (slice.some((key) => !isOwn(table, key))) return;
+  }
+  throw new AgentReachError('AR_ERR_INVALID_REQUEST', { detail: '--from holds nothing' });
+}
+
+async function assertOther(source: KeyValueStore, target: KeyValueStore): Promise<void> {
+  const key = `${MARK}:${randomUUID()}`;
+  await target.commit([{ table: 'meta', key, value: Uint8Array.of(1) }]);
+  let isSame = false;
+  // Values may be those of when the source was opened; keys are those of now.
+  for await (const slice of source.keys('meta')) isSame ||= slice.includes(key);
+  await target.commit([{ table: 'meta', key, value: null }]);
+  if (isSame) throw new AgentReachError('AR_ERR_INVALID_REQUEST', { detail: '--from and --to are the same store' });
+}
+
 async function makeRoom(target: KeyValueStore, force: boolean): Promise<void> {
   for (const table of TABLES) {
     for await (const slice of target.keys(table)) {
-      const keys = slice.filter((key) => !isSchema(table, key));
+      const keys = slice.filter((key) => !isOwn(table, key));
       if (keys.length === 0) continue;
       if (!force) {
         throw new AgentReachError('AR_ERR_INVALID_REQUEST', {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -75,5 +75,22 @@ describe.runIf(hasRedisServer)('store migration', () => {
     onTestFinished(() => running.close());
     await running.link.redis.set(running.link.keys.sweeper, 'an instance');
     await expect(migrate(server.url, true)).rejects.toMatchObject({ code: 'AR_ERR_STORE_IN_USE' });
+  });
+
+  test('empties no target for a source that is empty, missing, or the target itself', async () => {
+    await fill(await RedisStore.open({ url: server.url }));
+    const before = await rowsOf(await RedisStore.open({ url: server.url }));
+    const [empty, missing] = [join(folder, 'empty'), join(folder, 'missing')];
+    await (await LmdbStore.open({ dataDir: empty })).close();
+    const otherName = server.url.replace('127.0.0.1', 'localhost');
+    for (const from of [`lmdb:${empty}`, `lmdb:${missing}`, server.url, otherName]) {
+      const refused = migrateStore({ from, to: server.url, force: true });
+      await expect(refused).rejects.toMatchObject({
+        code: 'AR_ERR_INVALID_REQUEST',
+        message: expect.stringContaining('--from'),
+      });
+    }
+    expect(await rowsOf(await RedisStore.open({ url: server.url }))).toEqual(before);
+    expect(existsSync(missing)).toBe(false);
   });
 });
