@@ -18,7 +18,7 @@ import { AgentReachError, type Clock, isAgentReachError } from '../core/index.ts
 import type { AgentFacts, AgentLedger } from './agent-ledger.ts';
 import type { AgentLiveness, AgentRecord, Cordon, RegisteredAgent } from './agent-record.ts';
 import { CallerReports } from './caller-reports.ts';
-import { isRoutable } from './health.ts';
+import { factsOf, isRoutable, stateOf } from './health.ts';
 import type { HealthProber } from './health-prober.ts';
 import { HealthWatch } from './health-watch.ts';
 import { beaten, REPORT_HOLD_MS } from './heartbeat.ts';
@@ -226,10 +226,11 @@ export class AgentHealth {
     const { ledger, writer } = this.#parts;
     return writer.inTurn(agentId, async () => {
       const agent = this.ownedBy(agentId, leaseId);
-      const { record } = facts(agent);
+      const { record, liveness } = facts(agent);
       if (record === undefined) return agent;
       const stored: AgentRecord = { ...record, revision: agent.record.revision + 1 };
-      await writer.commitAgent(stored, []);
+      const state = stateOf(factsOf(stored, { ...agent.liveness, ...liveness }));
+      await writer.commitWord(stored, { why, state });
       const latest = this.known(agentId);
       const changed = ledger.change(latest, facts(latest), why);
       this.watch.watch(changed);

@@ -1,4 +1,5 @@
 import type { DictionaryEntry } from '../capability/index.ts';
+import type { AgentState } from '../contract/index.ts';
 import type { AgentId } from '../core/index.ts';
 import type { AgentRecord } from './agent-record.ts';
 
@@ -9,6 +10,11 @@ export interface RegistryChange {
   readonly putEntries?: readonly DictionaryEntry[];
   /** Of the agents: a reason of their new state, or `withdrawn` or `evicted`. Told to other instances. */
   readonly why?: string;
+  /**
+   * Of the agents, what they are now by whoever changed them: no record says whether an agent that is let go or back
+   * is busy or doubted. Told to other instances.
+   */
+  readonly state?: AgentState;
 }
 
 /**

@@ -37,7 +37,7 @@ export class ChangeTeller {
   eventsOf(change: RegistryChange, moment: Moment): RegistryEvent[] {
     return [
       ...(change.putEntries ?? []).flatMap((entry) => this.#entry(entry, moment)),
-      ...(change.putAgents ?? []).flatMap((record) => this.#put(record, change.why ?? 'loaded', moment)),
+      ...(change.putAgents ?? []).flatMap((record) => this.#put(record, change, moment)),
       ...(change.removeAgents ?? []).flatMap((agentId) => this.#remove(agentId, change.why, moment)),
     ];
   }
@@ -50,11 +50,11 @@ export class ChangeTeller {
     return [{ type: 'agent.state_changed', ...moment, agentId, namespace, incarnation, revision, from, to, why }];
   }
 
-  #put(record: AgentRecord, why: string, moment: Moment): RegistryEvent[] {
+  #put(record: AgentRecord, { why = 'loaded', state }: RegistryChange, moment: Moment): RegistryEvent[] {
     const { agentId, namespace, incarnation, revision, leaseId } = record;
     const old = this.#agents.get(agentId);
     const isNewStart = old?.leaseId !== leaseId;
-    const kept = old === undefined || isNewStart || isStored(old.state) ? 'online' : old.state;
+    const kept = old === undefined || isNewStart ? 'online' : isStored(old.state) ? comeBackAs(state) : old.state;
     const told = toldOf(record, storedState(record) ?? kept);
     this.#agents.set(agentId, told);
     const about = { ...moment, agentId, namespace, incarnation, revision };
@@ -100,6 +100,10 @@ function storedState({ cordoned, offlineAt, drain }: AgentRecord): AgentState | 
 }
 
 const isStored = (state: AgentState): boolean => state === 'cordoned' || state === 'offline' || state === 'draining';
+
+/** In one step: that of an agent that comes back busy is no event before the one that it is busy. */
+const comeBackAs = (state: AgentState | undefined): AgentState =>
+  state === undefined || isStored(state) ? 'online' : state;
 
 function toldOf(record: AgentRecord, state: AgentState): Told {
   const { leaseId, incarnation, revision, namespace } = record;

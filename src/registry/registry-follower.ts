@@ -53,7 +53,7 @@ export class RegistryFollower {
     this.#follow(() => {
       const { ledger, health } = this.#parts;
       if (change.putEntries !== undefined && change.putEntries.length > 0) this.#entries(change.putEntries);
-      for (const record of change.putAgents ?? []) this.#put(record, change.why ?? 'loaded');
+      for (const record of change.putAgents ?? []) this.#put(record, change);
       for (const agentId of change.removeAgents ?? []) {
         const gone = ledger.directory.agent(agentId);
         if (gone === undefined) continue;
@@ -101,11 +101,12 @@ export class RegistryFollower {
     this.#parts.ledger.applyEntries(entries);
   }
 
-  #put(record: AgentRecord, why: string): void {
+  #put(record: AgentRecord, { why = 'loaded', state }: RegistryChange): void {
     const { ledger, health } = this.#parts;
     const latest = ledger.directory.agent(record.agentId);
     if (latest !== undefined && latest.record.leaseId === record.leaseId) {
-      const facts = { record, isStored: true as const, liveness: this.#following(latest, record) };
+      const liveness = { ...this.#following(latest, record), ...(state === 'busy' ? { status: state } : {}) };
+      const facts = { record, isStored: true as const, liveness };
       health.watch.watch(ledger.change(latest, facts, why as StateReason));
       return;
     }

@@ -7,7 +7,7 @@ import type { DictionaryEntry } from '../capability/index.ts';
 import { type AgentId, AgentReachError, errorText, log, retryOnConflict } from '../core/index.ts';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { AgentRecord } from './agent-record.ts';
-import type { AgentStore } from './agent-store.ts';
+import type { AgentStore, RegistryChange } from './agent-store.ts';
 import { capabilityKey } from './meaning-book.ts';
 import { TaskLanes } from './task-lanes.ts';
 
@@ -38,6 +38,12 @@ export class RegistryWriter {
     return this.#withEntries(entries, (joined) => this.#store.commit({ putAgents: [record], putEntries: joined }));
   }
 
+  /** Stores what somebody's word has made of a registered agent. */
+  async commitWord(record: AgentRecord, about: Required<Pick<RegistryChange, 'why' | 'state'>>): Promise<void> {
+    this.#assertNext(record);
+    await this.#store.commit({ putAgents: [record], ...about });
+  }
+
   /** Stores what an operator made of `old`; answers it as stored, with the word of a registration in flight. */
   async commitUpdate(old: DictionaryEntry | undefined, entry: DictionaryEntry): Promise<readonly DictionaryEntry[]> {
     const commit = (joined: readonly DictionaryEntry[]) => this.#store.commit({ putEntries: joined });
@@ -61,7 +67,8 @@ export class RegistryWriter {
     const sync = async (): Promise<void> => {
       const agent = this.#directory.agent(agentId);
       if (agent === undefined) return;
-      await this.#store.commit({ putAgents: [agent.record], why: agent.liveness.reason });
+      const { reason: why, state } = agent.liveness;
+      await this.#store.commit({ putAgents: [agent.record], why, state });
     };
     this.inTurn(agentId, sync).catch((error: unknown) => {
       log('error', 'a change of state was not stored; memory has it', { agentId, reason: errorText(error) });

@@ -1,5 +1,6 @@
 /** Agents and dictionary entries over any key-value store: one JSON record each, one atomic commit per change. */
 import type { DictionaryEntry } from '../capability/index.ts';
+import type { AgentState } from '../contract/index.ts';
 import type { AgentId } from '../core/index.ts';
 import type { AgentRecord, AgentStore, RegistryChange } from '../registry/index.ts';
 import type { KeyValueStore, TableWrite } from './key-value-store.ts';
@@ -66,9 +67,9 @@ export class KeyValueAgentStore implements AgentStore {
   }
 
   async commit(change: RegistryChange): Promise<void> {
-    const { why } = change;
+    const { why, state } = change;
     const about = {
-      ...(why === undefined ? {} : { note: why }),
+      ...(why === undefined ? {} : { note: state === undefined ? why : `${why} ${state}` }),
       ...(why !== undefined && LEASE_ENDS.has(why) ? { endsLease: true as const } : {}),
     };
     const writes: TableWrite[] = [];
@@ -91,17 +92,24 @@ export function registryChangesOf(writes: readonly LoggedWrite[]): RegistryChang
   const changes: RegistryChange[] = [];
   for (const { table, key, value, note } of writes) {
     if (value === undefined) continue;
-    const why = note === undefined ? {} : { why: note };
-    if (table === 'agents' && value === null) changes.push({ removeAgents: [key as AgentId], ...why });
+    const about = readNote(note);
+    if (table === 'agents' && value === null) changes.push({ removeAgents: [key as AgentId], ...about });
     else if (table === 'agents' && value !== null) {
       const record = readAgent(key, value);
-      if (record !== undefined) changes.push({ putAgents: [record], ...why });
+      if (record !== undefined) changes.push({ putAgents: [record], ...about });
     } else if (table === 'dictionary' && value !== null) {
       const entry = readEntry(key, value);
       if (entry !== undefined) putEntries.push(entry);
     }
   }
   return putEntries.length === 0 ? changes : [{ putEntries }, ...changes];
+}
+
+/** `why`, or `why state`. */
+function readNote(note: string | undefined): Pick<RegistryChange, 'why' | 'state'> {
+  if (note === undefined) return {};
+  const [why = note, state] = note.split(' ');
+  return state === undefined ? { why } : { why, state: state as AgentState };
 }
 
 function readAgent(key: string, bytes: Uint8Array): AgentRecord | undefined {

@@ -61,7 +61,7 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
     const [a, b] = (await start(2)) as [HashService, HashService];
     const { body: lease } = await call(a.url, 'POST', '/v1/agents', registration('kept', ['kept.do.it'], BRIEF));
     keepAlive('kept', lease.leaseId, () => [b]);
-    await call(b.url, 'POST', '/v1/agents', registration('silent', ['silent.do.it'], BRIEF));
+    const { body: silent } = await call(b.url, 'POST', '/v1/agents', registration('silent', ['silent.do.it'], BRIEF));
     await expect.poll(() => routed(a, 'silent.do.it')).toBe('silent');
     const feeds = [watch(a.url), watch(b.url)];
     for (const feed of feeds) await feed.opened();
@@ -76,6 +76,20 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
     expect(feeds.map(moves)[1]).toEqual(feeds.map(moves)[0]);
     expect(moves(feeds[0] ?? { seen: [] }).at(-1)).toMatchObject({ to: 'offline', why: 'lease_lapsed' });
     expect(first?.length).toBe(second?.length);
+    const told = first?.length ?? 0;
+    await call(a.url, 'PUT', '/v1/agents/silent/heartbeat', { leaseId: silent.leaseId, status: 'busy' });
+    await expect.poll(() => stateOf(b, 'silent')).toBe('busy');
+    await call(b.url, 'POST', '/v1/agents/silent/cordon', { reason: 'test' });
+    await call(b.url, 'DELETE', '/v1/agents/silent/cordon');
+    for (const feed of feeds) {
+      await expect
+        .poll(() => moves(feed).slice(told))
+        .toMatchObject([
+          { from: 'offline', to: 'busy', why: 'beat' },
+          { from: 'busy', to: 'cordoned', why: 'cordoned' },
+          { from: 'cordoned', to: 'busy', why: 'uncordoned' },
+        ]);
+    }
   });
 
   test('refuse what a sweeper does that was stopped for longer than its term', async () => {

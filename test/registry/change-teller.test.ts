@@ -42,6 +42,16 @@ describe('the events of a shared registry', () => {
     expect(tell({ removeAgents: [first.agentId] })).toEqual(['agent.withdrawn']);
   });
 
+  test('are one for an agent that comes back as what no record says', () => {
+    const tell = teller({ ...first, offlineAt: 1 });
+    expect(tell({ ...put({ ...first, revision: 2 }, 'beat'), state: 'busy' })).toEqual(['offline -> busy (beat)']);
+    const cordoned = { ...first, revision: 3, cordoned: { by: 'ops', at: 1, reason: 'x' } };
+    expect(tell({ ...put(cordoned, 'cordoned'), state: 'cordoned' })).toEqual(['busy -> cordoned (cordoned)']);
+    expect(tell({ ...put({ ...first, revision: 4 }, 'uncordoned'), state: 'suspect' })).toEqual([
+      'cordoned -> suspect (uncordoned)',
+    ]);
+  });
+
   test('take in what is told beside the records, of the newest start only', () => {
     const one = new ChangeTeller();
     one.seed([first], []);
