@@ -162,8 +162,7 @@ export class CapabilityDictionary {
 
   /**
    * An operator's word on a name, as the entry to store. Errors: AR_ERR_CAPABILITY_NOT_FOUND,
-   * AR_ERR_INVALID_CAPABILITY, AR_ERR_INVALID_REQUEST (deprecation without a usable successor). Clearing `sensitive`
-   * holds while no registered agent says otherwise: the union of meanings takes the stricter word.
+   * AR_ERR_INVALID_CAPABILITY, AR_ERR_INVALID_REQUEST (deprecation without a usable successor).
    */
   update(namespace: string, name: string, update: CapabilityUpdate): DictionaryEntry {
     const known = this.names(namespace);

@@ -270,7 +270,10 @@ export class AgentRegistry {
     return this.#capabilities.get(namespace, name);
   }
 
-  /** An operator's word. Errors: those of `CapabilityDictionary.update`; AR_ERR_STORE_UNAVAILABLE; AR_ERR_STOPPING. */
+  /**
+   * An operator's word. Errors: those of `CapabilityDictionary.update`; AR_ERR_INVALID_REQUEST where `sensitive` cannot
+   * be cleared; AR_ERR_STORE_UNAVAILABLE; AR_ERR_STOPPING.
+   */
   async updateCapability(namespace: string, name: string, update: CapabilityUpdate): Promise<CapabilityView> {
     return this.#writer.inTurn(entryLane(namespace, name), () => this.#update(namespace, name, update));
   }
@@ -309,6 +312,7 @@ export class AgentRegistry {
     const { dictionary } = this.#parts;
     const old = dictionary.get(namespace, name);
     const entry = dictionary.update(namespace, name, update);
+    if (update.sensitive === false) this.#assertNotSensitive(entry);
     if (this.#ledger.directory.hasCapability(namespace, name)) {
       await this.#parts.index.prepare([this.#ledger.book.meaning(entry, entry)]);
     }
@@ -317,6 +321,20 @@ export class AgentRegistry {
     this.#ledger.applyEntries(stored);
     for (const one of stored) this.#ledger.tellCapability('capability.updated', one, null);
     return this.#capabilities.view(stored[0] ?? entry);
+  }
+
+  /** The stricter word counts: an operator's `false` would change nothing while an agent says `true`. */
+  #assertNotSensitive({ namespace, name }: DictionaryEntry): void {
+    const sayers = this.view
+      .agentsOf(namespace, name)
+      .filter(({ record }) => record.capabilities.some((one) => one.name === name && one.sensitive))
+      .map(({ record }) => record.agentId);
+    if (sayers.length === 0) return;
+    const message = `stays true while an agent says so: ${sayers.slice(0, 5).join(', ')}${sayers.length > 5 ? ', ...' : ''}`;
+    throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
+      detail: `sensitive ${message}`,
+      issues: [{ path: 'sensitive', message }],
+    });
   }
 
   #entriesOf({ namespace, capabilities }: AgentRecord): (DictionaryEntry | undefined)[] {

@@ -221,6 +221,23 @@ describe('an operator on a capability', () => {
     expect(bench.events.at(-1)).toMatchObject({ type: 'capability.updated', capability: CITY });
   });
 
+  test('cannot clear what an agent says, and can once none does', async () => {
+    const bench = makeBench();
+    const { reply } = await bench.registry.register(
+      registrationOf('a', { capabilities: [{ name: CITY, sensitive: true }] }),
+    );
+    await bench.registry.register(registrationOf('b'));
+    const clear = () => bench.registry.updateCapability('default', CITY, { sensitive: false });
+    const { epoch } = bench.registry.view;
+    await expect(clear()).rejects.toMatchObject({
+      code: 'AR_ERR_INVALID_REQUEST',
+      issues: [{ path: 'sensitive', message: 'stays true while an agent says so: a' }],
+    });
+    expect(bench.registry.view.epoch).toBe(epoch);
+    await bench.registry.withdraw('a', reply.leaseId);
+    expect(await clear()).toMatchObject({ sensitive: false });
+  });
+
   test.each(['registration first', 'update first'])('and a registration keep each other’s word: %s', async (order) => {
     const bench = makeBench();
     await bench.registry.register(registrationOf('a'));

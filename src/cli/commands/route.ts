@@ -105,6 +105,7 @@ function showReply(output: ConsoleOutput, reply: RouteReply): void {
     ['retry after', reply.retryAfterMs === undefined ? undefined : `${reply.retryAfterMs} ms`],
     ['degraded', reply.degraded ? (reply.degradedReason ?? 'yes') : undefined],
     ['panic', reply.panic === true ? 'fewer than half of its agents are well' : undefined],
+    ['stale', reply.stale === true ? `no word of other instances for ${reply.staleMs ?? 0} ms` : undefined],
     [
       'preserving',
       reply.registry?.preserving === true ? 'many agents fell silent together: none is evicted' : undefined,
