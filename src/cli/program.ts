@@ -1,5 +1,5 @@
 /** The root command: options that every command takes, help, and what a command is handed. */
-import { Command, type CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, type CommanderError, Help, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { AgentReachError, nearestName } from '../core/index.ts';
 import { DEFAULT_BASE_URL, ReachClient } from '../sdk/index.ts';
 import { ConsoleOutput } from './console-output.ts';
@@ -44,13 +44,18 @@ export function tagPair(text: string, before: Readonly<Record<string, string>> |
 
 export const collected = (text: string, before: readonly string[] | undefined): string[] => [...(before ?? []), text];
 
+function describedOption(option: Parameters<Help['optionDescription']>[0]): string {
+  const description = new Help().optionDescription(option);
+  return option.mandatory ? `${description} (required)` : description;
+}
+
 export function createProgram() {
   return new Command('agent-reach')
     .description('Says in milliseconds which live agent can best do what is asked, in Chinese or English.')
     .exitOverride()
     .showSuggestionAfterError()
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, optionDescription: describedOption })
     .addOption(new Option('--url <url>', 'address of the service').env('AGENT_REACH_URL').default(DEFAULT_BASE_URL))
     .addOption(new Option('--api-key <key>', 'API key, where the service asks for one').env('AGENT_REACH_API_KEY'))
     .addOption(

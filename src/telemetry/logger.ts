@@ -29,7 +29,7 @@ export function startLogger(options: LoggerOptions): () => void {
   const logger = pino(
     {
       level: options.level,
-      base: { service: 'agent-reach', ...(options.version === undefined ? {} : { version: options.version }) },
+      base: { service: 'agent-reach', ...(options.version === undefined ? {} : { serviceVersion: options.version }) },
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
     },

@@ -18,7 +18,7 @@ describe('the logger', () => {
     const lines = capture('info');
     log('warn', 'the store is slow', { waitedMs: 12 });
     expect(lines).toMatchObject([
-      { level: 'warn', msg: 'the store is slow', waitedMs: 12, service: 'agent-reach', version: '1.2.3' },
+      { level: 'warn', msg: 'the store is slow', waitedMs: 12, service: 'agent-reach', serviceVersion: '1.2.3' },
     ]);
   });
 
