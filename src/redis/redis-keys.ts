@@ -23,6 +23,16 @@ export interface RedisKeys {
   readonly sweeper: string;
   /** A number that rises with each sweeper; what an older one ends is refused. */
   readonly fence: string;
+  /** A hash: what each running instance says of itself. */
+  readonly instances: string;
+  /** A sorted set: embedding models by when an instance ran them last, in Redis's own epoch milliseconds. */
+  readonly models: string;
+  /** A string with a time to live: the instance that does this work for all. */
+  work(name: string): string;
+  /** A number that rises with each claim of that work. */
+  workFence(name: string): string;
+  /** A string with a time to live: the instance that embeds this text. */
+  text(fingerprint: string, hash: string): string;
   /** A hash: field = key of the row. */
   table(name: string): string;
   /** A sorted set of the keys of a ranged table, all of one score: Redis keeps them in order of their bytes. */
@@ -41,6 +51,11 @@ export function redisKeys(prefix = DEFAULT_PREFIX): RedisKeys {
     deadlines: key('deadlines'),
     sweeper: key('sweeper'),
     fence: key('fence'),
+    instances: key('instances'),
+    models: key('models'),
+    work: (name) => key(`work:${name}`),
+    workFence: (name) => key(`work:${name}:fence`),
+    text: (fingerprint, hash) => key(`text:${fingerprint}/${hash}`),
     table: (name) => key(`table:${name}`),
     order: (name) => key(`table:${name}:order`),
   };
