@@ -32,6 +32,7 @@ import {
   StrategyBook,
   startIndex,
   VectorPruner,
+  type VectorStore,
 } from '../routing/index.ts';
 import { AuditLog, RuleService } from '../rules/index.ts';
 import {
@@ -50,8 +51,8 @@ import {
 import { IndexBuilder, LayeredIndex, VersionStore } from '../vector-index/index.ts';
 import type { Config } from './config.ts';
 import { routingOptionsOf } from './config-routing.ts';
-import { dataDirId } from './data-dir-id.ts';
 import { OtherInstances } from './other-instances.ts';
+import { SharedIndex } from './shared-index.ts';
 import { strategyFileAt } from './strategies-file.ts';
 
 const MODEL_STOP_MS = 1_000;
@@ -89,6 +90,8 @@ export interface Parts {
   readonly events: EventLog;
   /** null where this instance has the store to itself. */
   readonly others: OtherInstances | null;
+  /** What is shared with them of the index. */
+  readonly shared: SharedIndex | null;
 }
 
 /** Opens the store and wires everything; nothing runs yet. Errors: those of the store and the version folder. */
@@ -121,17 +124,25 @@ async function wire(
   const { embedder, waitingTexts } = substitute === undefined ? createEmbedder(config, clock) : plain(substitute);
   const { modelId, fingerprint, dimensions } = embedder.info;
 
-  const versionsDir = join(config.data.dir, 'index');
+  // Versions of all instances, by the data that they are of; else this instance's own.
+  const versionsDir = join(config.data.dir, 'index', ...(store instanceof RedisStore ? [store.log.id] : []));
   const versionStore = new VersionStore(versionsDir, { keep: config.index.keepVersions });
   await versionStore.open();
   const expected = { modelId, fingerprint, dimensions, kind: config.index.kind };
-  // Each instance has its own versions; what holds one of them is its own too.
-  const owner = store instanceof RedisStore ? dataDirId(config.data.dir) : undefined;
-  const holder = new IndexHolder(new KeyValueIndexHoldStore(store, owner));
-  const { loaded, start: indexStart } = await startIndex(versionStore, holder, expected);
+  const { missedBeats } = config.registry;
+  const others = store instanceof RedisStore ? new OtherInstances({ store, missedBeats }) : null;
+  const { keepVersions } = config.index;
+  const shared =
+    store instanceof RedisStore && others !== null
+      ? new SharedIndex({ store, clock, fingerprint, keepVersions, versionStore, assertOpen: others.beats.assertOpen })
+      : null;
+  await shared?.versions.load();
+  const holder = new IndexHolder(shared?.versions.holdStore ?? new KeyValueIndexHoldStore(store));
+  const { loaded, start: indexStart } = await startIndex(versionStore, holder, expected, shared !== null);
   const vectors = new LayeredIndex(dimensions, loaded);
+  await shared?.noteStart(indexStart);
 
-  const vectorStore = new KeyValueVectorStore(store);
+  const vectorStore = new KeyValueVectorStore(store, { isShared: shared !== null });
   const { calibration, problem } = await loadCalibration(model, config.model.path ?? undefined);
   if (problem !== null) log('warn', 'relevance is calibrated plainly', { model: model.id, reason: problem });
   const heads = new PhraseHeads({
@@ -146,12 +157,11 @@ async function wire(
     vectors,
     createLexicalIndex: () => new Bm25Index(),
     nearDuplicateSimilarity: config.index.nearDuplicateSimilarity,
+    textClaims: shared?.textClaims,
     heads,
   });
   const dictionary = new CapabilityDictionary(config.dictionary.mode);
   const bus = new EventBus();
-  const { missedBeats } = config.registry;
-  const others = store instanceof RedisStore ? new OtherInstances({ store, missedBeats }) : null;
   const events =
     store instanceof RedisStore
       ? new EventLog({ id: store.log.id.slice(0, 8), from: store.log.position })
@@ -198,13 +208,15 @@ async function wire(
     answers: { clock, embedder, calibration, rules, options },
     dir: versionsDir,
     store: versionStore,
-    pruner: new VectorPruner({ fingerprint, vectorStore, versions: versionStore, indexer }),
+    vectorStore,
+    pruner: new VectorPruner({ fingerprint, vectorStore, versions: versionStore, indexer, shared: shared?.needs }),
     vectors,
     indexer,
     holder,
     heads,
     golden,
     started: indexStart,
+    shared,
   });
   const router = new Router({
     clock,
@@ -241,6 +253,7 @@ async function wire(
     bus,
     events,
     others,
+    shared,
   };
 }
 
@@ -248,6 +261,7 @@ interface IndexParts {
   readonly answers: GoldenAnswerOptions;
   readonly dir: string;
   readonly store: VersionStore;
+  readonly vectorStore: VectorStore;
   readonly pruner: VectorPruner;
   readonly vectors: LayeredIndex;
   readonly indexer: CapabilityIndexer;
@@ -255,14 +269,16 @@ interface IndexParts {
   readonly heads: PhraseHeads;
   readonly golden: GoldenSet;
   readonly started: IndexStart;
+  readonly shared: SharedIndex | null;
 }
 
 /** Everything that makes, checks and keeps index versions. */
-function createIndexDesk(config: Config, { answers, ...parts }: IndexParts): IndexDesk {
+function createIndexDesk(config: Config, { answers, shared, ...parts }: IndexParts): IndexDesk {
   const { clock, embedder } = answers;
   const { kind, keepVersions: keep, m, efConstruction, efSearch } = config.index;
   const model = embedder.info;
   const answerer = goldenAnswerer(answers);
+  const builder = new IndexBuilder({ dir: parts.dir, keep, hnsw: { m, efConstruction, efSearch } });
   const rebuilder = new IndexRebuilder({
     ...parts,
     clock,
@@ -270,12 +286,19 @@ function createIndexDesk(config: Config, { answers, ...parts }: IndexParts): Ind
     kind,
     check: new CandidateCheck({ ...parts, answerer }),
     firstWhy: parts.started.firstWhy,
-    builder: new IndexBuilder({ dir: parts.dir, keep, hnsw: { m, efConstruction, efSearch } }),
+    builder,
+    shared: shared?.versions,
     debounceMs: config.index.rebuildDebounceMs,
     maxWaitMs: config.index.rebuildMaxWaitMs,
     deltaShare: config.index.rebuildDeltaShare,
   });
-  return new IndexDesk({ ...parts, clock, model, rebuilder, answerer });
+  if (shared === null) return new IndexDesk({ ...parts, clock, model, rebuilder, answerer });
+  const { modelId, fingerprint, dimensions } = model;
+  const expected = { modelId, fingerprint, dimensions, kind };
+  const maker = shared.maker({ ...parts, expected, versions: parts.store, builder });
+  shared.follow({ ...parts, maker, rebuilder });
+  const ofAll = { versions: shared.versions, maker, instances: () => shared.instances() };
+  return new IndexDesk({ ...parts, clock, model, rebuilder, answerer, shared: ofAll });
 }
 
 type ComposedEmbedder = Pick<Parts, 'embedder' | 'waitingTexts'>;

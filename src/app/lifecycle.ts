@@ -88,7 +88,7 @@ async function loadStrategies(
 
 /** From the store into memory; vectors come from the index version on disk, else from the store, else are embedded. */
 async function loadState(parts: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
-  const { registry, rules, audit, feedback, indexer, bus, events, others } = parts;
+  const { registry, rules, audit, feedback, indexer, bus, events, others, shared } = parts;
   stops.push(() => registry.stop());
   stops.push(() => feedback.stop());
   stops.push(() => audit.stop());
@@ -99,10 +99,13 @@ async function loadState(parts: Parts, stops: (() => void | Promise<void>)[]): P
   await audit.start();
   await registry.load();
   await feedback.load();
+  await shared?.announce();
   await indexer.start();
   if (others === null) return;
   stops.push(() => others.stop());
   await others.start(parts);
+  stops.push(() => shared?.stop());
+  shared?.start();
 }
 
 async function listen(

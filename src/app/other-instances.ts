@@ -13,7 +13,7 @@ import {
   type HeardBeat,
   type HeardState,
 } from '../registry/index.ts';
-import type { GoldenSet, StrategyBook } from '../routing/index.ts';
+import type { CapabilityIndexer, GoldenSet, StrategyBook } from '../routing/index.ts';
 import type { RuleService } from '../rules/index.ts';
 import {
   feedbackChangeOf,
@@ -24,6 +24,7 @@ import {
   type RedisStore,
   registryChangesOf,
 } from '../storage/index.ts';
+import type { SharedIndex } from './shared-index.ts';
 
 /** A beat is told a moment after it was taken: a lease may be ended that much sooner by the clock of Redis. */
 const LEASE_SLACK_MS = 500;
@@ -42,6 +43,8 @@ export interface FollowingParts {
   readonly strategies: StrategyBook;
   readonly golden: GoldenSet;
   readonly feedback: FeedbackBook;
+  readonly indexer: CapabilityIndexer;
+  readonly shared: SharedIndex | null;
   readonly bus: EventBus;
   readonly events: EventLog;
 }
@@ -115,6 +118,7 @@ export class OtherInstances {
     const { writes, isOwn, isAfterGap, position, at } = entry;
     if (!isOwn && writes.some(({ table }) => table === 'rules')) await parts.rules.load();
     if (!isOwn && writes.some(({ table }) => table === 'strategies')) await parts.strategies.refresh();
+    if (!isOwn) await parts.shared?.take(writes, parts.indexer);
     const changes = registryChangesOf(writes);
     const states = statesOf(writes);
     if (!isOwn) {

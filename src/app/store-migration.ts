@@ -1,6 +1,6 @@
 /**
  * Copies everything that one store holds into another one, then reads the copy back and compares counts and digests.
- * Nothing may run on either of them meanwhile. Index versions stay in their folder; what holds one of them goes along.
+ * Nothing may run on either of them meanwhile. Files of index versions stay in their folder.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,6 @@ import {
   type TableName,
   type TableWrite,
 } from '../storage/index.ts';
-import { dataDirId } from './data-dir-id.ts';
 
 export interface MigrationRequest {
   /** `lmdb:DIR`, or an address of Redis as REDIS_URL takes it. */
@@ -40,7 +39,6 @@ type Place =
   | { readonly kind: 'redis'; readonly url: string; readonly prefix?: string };
 
 const ROWS_A_COMMIT = 250;
-const HOLD = 'index_hold';
 const SCHEMA = 'schema';
 /** Written to the target for a moment: a source that holds it too is the same store under another name. */
 const MARK = 'migration_mark';
@@ -175,16 +173,12 @@ async function makeRoom(target: KeyValueStore, force: boolean): Promise<void> {
   }
 }
 
-/** In Redis a held index version says whose folder it lies in; the hold of another folder is left out. */
+/** Index versions are of a folder or of a Redis: they, and what holds one of them, go along to one of the same kind. */
 function keyMap(source: Place, target: Place): (table: TableName, key: string) => string | null {
-  const heldIn = (place: Place): string => (place.kind === 'lmdb' ? HOLD : '');
-  const dir = source.kind === 'lmdb' ? source.dir : target.kind === 'lmdb' ? target.dir : null;
-  const shared = dir === null || source.kind === target.kind ? null : `${HOLD}:${dataDirId(dir)}`;
-  return (table, key) => {
-    if (table !== 'meta' || !key.startsWith(HOLD) || shared === null) return key;
-    if (heldIn(source) === key) return shared;
-    return key === shared ? HOLD : null;
-  };
+  if (source.kind === target.kind) return (_table, key) => key;
+  const isOfVersions = (table: TableName, key: string): boolean =>
+    table === 'index_versions' || (table === 'meta' && /^index_(hold|manifest)/.test(key));
+  return (table, key) => (isOfVersions(table, key) ? null : key);
 }
 
 async function open(place: Place): Promise<KeyValueStore> {

@@ -57,6 +57,18 @@ export type IndexFailure = z.infer<typeof indexFailureSchema>;
 export const indexHeldSchema = z.strictObject({ version: z.string(), heldAt: z.string(), by: z.string() });
 export type IndexHeld = z.infer<typeof indexHeldSchema>;
 
+/** A running instance of those over one store. */
+export const indexInstanceSchema = z.strictObject({
+  instance: z.string(),
+  /** Fingerprint of its embedding model: instances of one model share their versions. */
+  model: z.string(),
+  /** That it serves, as far as it last said. */
+  version: z.string(),
+  /** Whether it is the one that answers this. */
+  isAnswering: z.boolean(),
+});
+export type IndexInstance = z.infer<typeof indexInstanceSchema>;
+
 export const indexVersionListSchema = z
   .strictObject({
     current: z.string(),
@@ -67,6 +79,8 @@ export const indexVersionListSchema = z
     refused: z.array(z.strictObject({ id: z.string(), problem: z.string() })),
     held: indexHeldSchema.nullable(),
     lastFailure: indexFailureSchema.nullable(),
+    /** Where several instances share the store: which run now, and what each serves. */
+    instances: z.array(indexInstanceSchema).optional(),
   })
   .meta({ id: 'IndexVersionList' });
 export type IndexVersionList = z.infer<typeof indexVersionListSchema>;

@@ -146,6 +146,7 @@ export {
   type IndexDiff,
   type IndexFailure,
   type IndexHeld,
+  type IndexInstance,
   type IndexVersion,
   type IndexVersionList,
   indexDiffSchema,

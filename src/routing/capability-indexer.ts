@@ -12,7 +12,7 @@ import { nearDuplicateWarnings } from './near-duplicate.ts';
 import type { PhraseHead } from './relevance/phrase-head.ts';
 import type { HeadSource } from './relevance/phrase-heads.ts';
 import { type DenseHit, type Searchable, SearchView } from './search-view.ts';
-import { isModelOutage, TextVectors } from './text-vectors.ts';
+import { isModelOutage, type TextClaiming, TextVectors } from './text-vectors.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface CapabilityIndexerOptions {
@@ -23,6 +23,8 @@ export interface CapabilityIndexerOptions {
   readonly createLexicalIndex: () => LexicalIndex;
   /** Registered texts of two capabilities this close are reported at registration. */
   readonly nearDuplicateSimilarity: number;
+  /** Which of several instances embeds a text; absent where there is one. */
+  readonly textClaims?: TextClaiming | undefined;
   /** What was learnt from phrases; none unless given. */
   readonly heads?: HeadSource;
 }
@@ -35,10 +37,15 @@ export interface BuildInput {
   /** Texts that had to be embedded for it now. */
   readonly embedded: number;
   readonly entries: readonly IndexedCapability[];
+  /** Texts of the catalogue that have no vector yet. */
+  readonly absent: readonly ContentHash[];
 }
 
 /** Of all texts; with more than this share waiting for vectors, answers say that they are degraded. */
 const MAX_WAITING_SHARE = 0.1;
+
+/** Vectors of one read and one write of the store. */
+const RESTORED_AT_ONCE = 512;
 
 /** Capabilities compared with others between two turns of the event loop: about a millisecond. */
 const LINTED_A_TURN = 2;
@@ -210,18 +217,23 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
     return [...this.#live.values()];
   }
 
-  /** What agents say now, as an index builder takes it: the texts that have vectors, and the catalogue. */
-  async buildInput(): Promise<BuildInput> {
+  /**
+   * What agents say now, as an index builder takes it: the catalogue, and the vectors of its texts in its order. Those
+   * of registrations under way come after them, unless others are to build the same from the catalogue alone.
+   */
+  async buildInput(isForAll = false): Promise<BuildInput> {
     this.dropUnowned();
     const entries = [...this.#live.values()];
     let embedded = 0;
     if (this.#held !== undefined) ({ embedded } = await this.#textVectors.ensure(textsOf(entries)));
-    const needed = new Set(entries.flatMap(({ texts }) => texts.map(({ hash }) => hash as string)));
-    const ids: string[] = [];
-    for (const id of this.#vectors.ids()) if (needed.has(id) || this.#textVectors.isPinned(id)) ids.push(id);
+    const needed = new Set(entries.flatMap(({ texts }) => texts.map(({ hash }) => hash)));
+    const ids = new Set<string>([...needed].filter((hash) => this.#vectors.has(hash)));
+    if (!isForAll) for (const id of this.#vectors.ids()) if (this.#textVectors.isPinned(id)) ids.add(id);
     const catalogueDigest = digestOfHashes(entries.map(({ meaningHash }) => meaningHash));
-    const rows = await snapshotRows(this.#vectors, ids);
-    return { rows, catalogue: await encodeCatalogue(entries), catalogueDigest, embedded, entries };
+    const rows = await snapshotRows(this.#vectors, [...ids]);
+    const found = new Set(rows.ids);
+    const absent = [...needed].filter((hash) => !found.has(hash));
+    return { rows, catalogue: await encodeCatalogue(entries), catalogueDigest, embedded, entries, absent };
   }
 
   /** Of what agents say now; compared with that of a version it tells whether that version says the same. */
@@ -292,6 +304,21 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
       if (!this.#view.owns(id) && !this.#textVectors.isPinned(id)) unowned.push(id);
     }
     for (const id of unowned) this.#vectors.remove(id);
+  }
+
+  /** Puts back what another instance removed from the store and this one needs: of these hashes, or of all. */
+  async restoreVectors(hashes: Iterable<ContentHash> | undefined): Promise<void> {
+    this.dropUnowned();
+    const wanted = [...(hashes ?? (this.#vectors.ids() as Iterable<ContentHash>))];
+    for (let from = 0; from < wanted.length; from += RESTORED_AT_ONCE) {
+      const held = new Map<ContentHash, Float32Array>();
+      for (const hash of wanted.slice(from, from + RESTORED_AT_ONCE)) {
+        const vector = this.needs(hash) ? this.#vectors.vectorOf(hash) : undefined;
+        if (vector !== undefined) held.set(hash, vector);
+      }
+      const { embedder, vectorStore } = this.#options;
+      if (held.size > 0) await vectorStore.putMany(embedder.info.fingerprint, held);
+    }
   }
 
   /** After a swap of the base version: same content, but cached recalls name the version before. */

@@ -1,6 +1,7 @@
 import type {
   IndexDiff,
   IndexHeld,
+  IndexInstance,
   IndexVersion,
   IndexVersionList,
   RollbackReply,
@@ -25,6 +26,9 @@ import { type IndexRebuilder, wireVersion } from './index-rebuilder.ts';
 import type { IndexStart } from './index-start.ts';
 import { HeadSet, type PhraseHeads } from './relevance/phrase-heads.ts';
 import type { IndexService, VerifyRequest } from './routing-service.ts';
+import type { SharedVersions } from './shared/shared-versions.ts';
+import type { VersionMaker } from './shared/version-maker.ts';
+import { swapTo, type WholeVersion } from './version-swap.ts';
 
 export interface IndexDeskOptions {
   readonly clock: Clock;
@@ -40,6 +44,12 @@ export interface IndexDeskOptions {
   readonly golden: GoldenSet;
   readonly answerer: Answerer;
   readonly started: IndexStart;
+  /** What instances share; absent where this one has the store to itself. */
+  readonly shared?: {
+    readonly versions: SharedVersions;
+    readonly maker: VersionMaker;
+    readonly instances: () => Promise<IndexInstance[]>;
+  };
 }
 
 const REQUIRED_RECALL = 0.99;
@@ -66,18 +76,20 @@ export class IndexDesk implements IndexService {
   }
 
   async versions(): Promise<IndexVersionList> {
-    const { store, vectors, holder, rebuilder, started } = this.#options;
+    const { store, vectors, holder, rebuilder, started, shared } = this.#options;
     const items: IndexVersion[] = [];
     const refused: { id: string; problem: string }[] = [];
     for (const { id, info, problem } of await store.list()) {
-      if (info !== undefined) items.push(wireVersion(info, this.currentVersion));
+      if (info !== undefined && shared === undefined) items.push(wireVersion(info, this.currentVersion));
       const atStart = started.refused.find((one) => one.id === id);
       if (atStart !== undefined) refused.push(atStart);
       else if (problem !== undefined) refused.push({ id, problem });
     }
     const { lastFailure } = rebuilder;
+    for (const { info } of shared?.versions.versions ?? []) items.push(wireVersion(info, this.currentVersion));
     const held = holder.wire();
-    return { current: this.currentVersion, delta: vectors.deltaSize, items, refused, held, lastFailure };
+    const list = { current: this.currentVersion, delta: vectors.deltaSize, items, refused, held, lastFailure };
+    return shared === undefined ? list : { ...list, instances: await shared.instances() };
   }
 
   rebuild(request: Parameters<IndexService['rebuild']>[0]): Promise<IndexVersion> {
@@ -85,22 +97,16 @@ export class IndexDesk implements IndexService {
   }
 
   rollback({ version, by }: { readonly version: string; readonly by: string }): Promise<RollbackReply> {
-    const { clock, store, holder, indexer, vectors, rebuilder } = this.#options;
+    const { clock, holder, indexer, vectors, rebuilder, shared } = this.#options;
     return rebuilder.runAlone(async () => {
-      const loaded = await store.load(version, this.#expected());
-      const meanings = await this.#catalogueOf(version);
-      const heads = await store.headsOf(version);
+      const whole = await this.#whole(version);
+      const { loaded } = whole;
       await vectors.compareWith(loaded);
       await holder.take({ version, heldAt: clock.wallNow(), by, liveHashes: indexer.liveHashes() });
       const held = holder.wire();
-      const { liveHashes = {} } = holder.current ?? {};
       if (held === null) throw new AgentReachError('AR_ERR_INTERNAL', { detail: 'The rollback was not kept.' });
-      // From here to the end of the swap in one step: every answer is of the one or the other version.
-      vectors.swapBase(loaded);
-      this.#options.heads?.load(heads, loaded.info);
-      const restored = indexer.hold(meanings, liveHashes);
-      indexer.dropUnowned();
-      indexer.noteSwap();
+      const restored = swapTo(this.#options, whole, holder.current);
+      shared?.versions.noteServed();
       publish('index.rolled_back', { version, by });
       log('warn', 'index rolled back; rebuilds wait for a command', { version, by, restored });
       return { version, held, restored, report: wireVersion(loaded.info, version) };
@@ -143,8 +149,10 @@ export class IndexDesk implements IndexService {
 
   async diff({ from, to }: { readonly from: string; readonly to: string }): Promise<IndexDiff> {
     const [before, after] = [await this.#catalogueOf(from), await this.#catalogueOf(to)];
+    const { store, shared } = this.#options;
     const counts = new Map<string, number>();
-    for (const { id, info } of await this.#options.store.list()) counts.set(id, info?.count ?? 0);
+    for (const { id, info } of await store.list()) counts.set(id, info?.count ?? 0);
+    for (const { info } of shared?.versions.versions ?? []) counts.set(info.id, info.count);
     const vectors = { from: counts.get(from) ?? 0, to: counts.get(to) ?? 0 };
     return { from, to, ...diffCatalogues(before, after), vectors };
   }
@@ -164,8 +172,18 @@ export class IndexDesk implements IndexService {
     }
   }
 
+  /** A version to go back to: kept on the disk, or one that all share. */
+  async #whole(id: string): Promise<WholeVersion> {
+    const { store, shared } = this.#options;
+    if (shared !== undefined) return shared.maker.whole(id);
+    const loaded = await store.load(id, this.#expected());
+    return { loaded, meanings: await this.#catalogueOf(id), heads: await store.headsOf(id) };
+  }
+
   async #catalogueOf(version: string) {
-    const bytes = await this.#options.store.catalogueOf(version);
+    const { store, shared } = this.#options;
+    const ofAll = shared?.versions.version(version);
+    const bytes = ofAll === undefined ? await store.catalogueOf(version) : await shared?.maker.catalogueOf(ofAll);
     if (bytes === undefined) throw missingCatalogue(version);
     return decodeCatalogue(bytes);
   }

@@ -40,6 +40,11 @@ export class IndexHolder {
     this.#current = hold;
   }
 
+  /** Another instance took it, or ended it. */
+  follow(hold: IndexHold | null): void {
+    this.#current = hold;
+  }
+
   async end(): Promise<void> {
     if (this.#current === null) return;
     await this.#store.save(null);

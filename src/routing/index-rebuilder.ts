@@ -22,6 +22,8 @@ import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { IndexHolder } from './index-hold.ts';
 import { rebuildDelayMs, restUntil } from './rebuild-pace.ts';
 import type { HeadSet, PhraseHeads } from './relevance/phrase-heads.ts';
+import { versionIdOf } from './shared/index-manifest.ts';
+import type { SharedClaim, SharedVersions } from './shared/shared-versions.ts';
 import type { VectorPruner } from './vector-pruner.ts';
 
 export interface IndexRebuilderOptions {
@@ -37,6 +39,8 @@ export interface IndexRebuilderOptions {
   readonly builder: IndexBuilder;
   /** Learns from phrases with each version; absent: nothing is learnt. */
   readonly heads?: PhraseHeads;
+  /** Where several instances serve the same versions; absent where this one has the store to itself. */
+  readonly shared?: SharedVersions | undefined;
   /** Removes the vectors that nobody needs any more from the store after each rebuild. */
   readonly pruner: VectorPruner;
   /** A change of capabilities starts a rebuild after this much quiet ... */
@@ -56,6 +60,8 @@ interface RebuildRequest {
   readonly by: string;
   readonly why: string;
   readonly onProgress?: (progress: RebuildProgress) => void;
+  /** Asked when it could begin; another instance may have built what was wanted. */
+  readonly isWanted?: () => boolean;
 }
 
 /** A smaller delta costs a search less than a rebuild is worth. */
@@ -70,7 +76,8 @@ const RETRY = { baseMs: 1_000, capMs: 300_000 };
 export class IndexRebuilder {
   readonly #options: IndexRebuilderOptions;
   readonly #progressListeners = new Set<(progress: RebuildProgress) => void>();
-  #running: Promise<IndexVersion> | undefined;
+  #asked: Promise<IndexVersion> | undefined;
+  #running: Promise<IndexVersionInfo> | undefined;
   /** Work that no rebuild may run beside. */
   #alone: Promise<unknown> | undefined;
   #interrupt = new AbortController();
@@ -80,7 +87,7 @@ export class IndexRebuilder {
   #restsUntil = 0;
   #failures = 0;
   #lastFailure: IndexFailure | null = null;
-  #stopped = false;
+  readonly #stopping = new AbortController();
   readonly #unsubscribe: () => void;
 
   constructor(options: IndexRebuilderOptions) {
@@ -93,17 +100,20 @@ export class IndexRebuilder {
     return this.#lastFailure;
   }
 
-  /** A second call while one runs joins it. */
+  get isBuilding(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** A second call while one runs joins it; so does a call while another instance builds for all. */
   async rebuild(request: RebuildRequest): Promise<IndexVersion> {
-    if (this.#stopped) throw new AgentReachError('AR_ERR_STOPPING');
-    await this.#alone?.catch(() => undefined);
+    if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
     if (request.onProgress !== undefined) this.#progressListeners.add(request.onProgress);
     try {
-      this.#running ??= this.#rebuild(request).finally(() => {
-        this.#running = undefined;
+      this.#asked ??= this.#once(request).finally(() => {
+        this.#asked = undefined;
         if (this.#firstChangeAt !== undefined) this.#schedule();
       });
-      return await this.#running;
+      return await this.#asked;
     } finally {
       if (request.onProgress !== undefined) this.#progressListeners.delete(request.onProgress);
     }
@@ -111,7 +121,7 @@ export class IndexRebuilder {
 
   /** Ends a rebuild under way (AR_ERR_STOPPING for who waits for it) and runs the task with none beside it. */
   async runAlone<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#stopped) throw new AgentReachError('AR_ERR_STOPPING');
+    if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
     const before = this.#alone;
     const run = async (): Promise<Result> => {
       await before?.catch(() => undefined);
@@ -129,29 +139,73 @@ export class IndexRebuilder {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     this.#unsubscribe();
     this.#cancelTimer?.();
     this.#interrupt.abort();
     this.#options.heads?.stop();
     await this.#options.builder.stop();
-    await this.#running?.catch(() => undefined);
+    await this.#asked?.catch(() => undefined);
     await this.#alone?.catch(() => undefined);
     await this.#options.pruner.settled();
   }
 
-  async #rebuild(request: RebuildRequest): Promise<IndexVersion> {
-    const { clock, vectors } = this.#options;
+  /** What cannot be put to work although it should be. */
+  noteFailure(error: unknown, why: string): unknown {
+    const named = this.#withTexts(error);
+    // Interrupted by a rollback or a stop: nothing went wrong.
+    if (isAgentReachError(named) && named.code === 'AR_ERR_STOPPING') return named;
+    const { clock } = this.#options;
+    const reason = errorText(named);
+    const failed = failedCheck(named);
+    this.#lastFailure = { at: new Date(clock.wallNow()).toISOString(), why, reason, ...failed };
+    const { check, lines } = failed;
+    publish('index.failed', check === null ? { why, reason } : { why, reason, check, lines });
+    log('error', 'no new index version was put to work; the one before serves on', { why, reason, ...failed });
+    return named;
+  }
+
+  /** Another instance's version was put to work. */
+  noteSuccess(): void {
+    this.#lastFailure = null;
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  async #once(request: RebuildRequest): Promise<IndexVersion> {
+    const { shared, vectors } = this.#options;
+    const { isWanted = () => true } = request;
+    const info =
+      shared === undefined
+        ? await this.#run(request)
+        : await shared.buildOnce({ isWanted, signal: this.#stopping.signal }, (claim) => this.#run(request, claim));
+    return wireVersion(info, vectors.versionId);
+  }
+
+  async #run(request: RebuildRequest, claim?: SharedClaim): Promise<IndexVersionInfo> {
+    await this.#alone?.catch(() => undefined);
+    if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
+    this.#running = this.#rebuild(request, claim).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #rebuild(request: RebuildRequest, claim: SharedClaim | undefined): Promise<IndexVersionInfo> {
+    const { clock } = this.#options;
     const start = clock.now();
     this.#cancelTimer?.();
     this.#firstChangeAt = undefined;
     this.#interrupt = new AbortController();
     try {
-      const built = await this.#build(request);
+      const built = await this.#build(request, claim);
       const { info } = built;
       await this.#options.holder.end();
       this.#tell({ phase: 'load', done: 0, total: 1 });
       this.#swap(built);
+      this.#options.shared?.noteServed();
       publish('step', { name: 'rebuild.swapped' });
       this.#tell({ phase: 'load', done: 1, total: 1 });
       this.#failures = 0;
@@ -161,19 +215,26 @@ export class IndexRebuilder {
       const durationMs = clock.now() - start;
       this.#restsUntil = restUntil(clock.now(), durationMs);
       publish('index.version', { version, count, why, embedded, reused, durationMs });
-      return wireVersion(info, vectors.versionId);
+      return info;
     } catch (error) {
-      throw this.#noteFailure(error, request.why);
+      throw this.noteFailure(error, request.why);
+    } finally {
+      // Published, and then not put to work: it is followed as one of another instance.
+      this.#options.shared?.tell();
     }
   }
 
-  async #build({ by, why }: RebuildRequest): Promise<BuiltVersion> {
-    const { builder, indexer, model, vectors, kind, check, holder } = this.#options;
+  async #build({ by, why }: RebuildRequest, claim: SharedClaim | undefined): Promise<BuiltVersion> {
+    const { builder, indexer, model, vectors, kind, check, holder, shared } = this.#options;
+    const signal = claim === undefined ? this.#interrupt.signal : AbortSignal.any([this.#interrupt.signal, claim.lost]);
     this.#tell({ phase: 'texts', done: 0, total: indexer.textCount });
     const settled = await indexer.settled();
     this.#tell({ phase: 'texts', done: indexer.textCount - indexer.missingVectors, total: indexer.textCount });
-    const { rows, catalogue, catalogueDigest, embedded: late, entries } = await indexer.buildInput();
-    const learnt = await this.#options.heads?.learn(entries, this.#interrupt.signal);
+    const input = await indexer.buildInput(claim !== undefined);
+    const { rows, catalogue, catalogueDigest, embedded: late, entries, absent } = input;
+    const learnt = await this.#options.heads?.learn(entries, signal);
+    const heads = learnt?.encode();
+    const parts = claim && (await shared?.upload(claim, { absent, catalogue, heads }));
     const embedded = settled.embedded + late;
     const { modelId, fingerprint } = model;
     const reused = rows.ids.length - embedded;
@@ -181,12 +242,14 @@ export class IndexRebuilder {
     let usesHeads = true;
     const info = await builder.build(
       {
+        id: claim && versionIdOf(claim.fence),
         rows,
         kind,
         catalogue,
-        heads: learnt?.encode(),
+        heads,
         about: { modelId, fingerprint, by, why, embedded, reused, removed: vectors.hiddenSize, catalogueDigest },
-        signal: this.#interrupt.signal,
+        signal,
+        announce: claim && parts && ((built) => shared?.publish(claim, { ...parts, ...built }) ?? Promise.resolve()),
         approve: async (loaded) => {
           candidate = loaded;
           const onDone = (done: number, total: number): void => this.#tell({ phase: 'golden', done, total });
@@ -214,20 +277,6 @@ export class IndexRebuilder {
     indexer.noteSwap();
   }
 
-  #noteFailure(error: unknown, why: string): unknown {
-    const named = this.#withTexts(error);
-    // Interrupted by a rollback or a stop: nothing went wrong.
-    if (isAgentReachError(named) && named.code === 'AR_ERR_STOPPING') return named;
-    const { clock } = this.#options;
-    const reason = errorText(named);
-    const failed = failedCheck(named);
-    this.#lastFailure = { at: new Date(clock.wallNow()).toISOString(), why, reason, ...failed };
-    const { check, lines } = failed;
-    publish('index.failed', check === null ? { why, reason } : { why, reason, check, lines });
-    log('error', 'index rebuild failed; the version before serves on', { why, reason, ...failed });
-    return named;
-  }
-
   /** The builder knows texts by their hashes only. */
   #withTexts(error: unknown): unknown {
     if (!isAgentReachError(error) || error.issues.length === 0) return error;
@@ -240,8 +289,13 @@ export class IndexRebuilder {
 
   /** A restart, or a change that was undone, leaves everything as the version has it. */
   #isUpToDate(): boolean {
-    const { indexer, vectors, heads } = this.#options;
+    const { indexer, vectors, heads, shared } = this.#options;
     indexer.dropUnowned();
+    // Of all instances, and on its way here.
+    if (shared?.isServed === false) {
+      const { info, absent } = shared.current ?? {};
+      if (info?.catalogueDigest === indexer.catalogueDigest && absent?.length === 0) return true;
+    }
     return (
       (heads?.isUpToDate(indexer.liveEntries()) ?? true) &&
       vectors.deltaSize === 0 &&
@@ -256,15 +310,15 @@ export class IndexRebuilder {
   }
 
   #noteChange(): void {
-    if (this.#stopped || this.#options.maxWaitMs === 0) return;
+    if (this.#isStopped || this.#options.maxWaitMs === 0) return;
     this.#firstChangeAt ??= this.#options.clock.now();
-    if (this.#running === undefined) this.#schedule();
+    if (this.#asked === undefined) this.#schedule();
   }
 
   #schedule(): void {
     const { clock, debounceMs, maxWaitMs, deltaShare, vectors, holder, firstWhy } = this.#options;
     this.#cancelTimer?.();
-    if (this.#stopped || holder.current !== null) return;
+    if (this.#isStopped || holder.current !== null) return;
     const now = clock.now();
     const isDeltaLarge = vectors.deltaSize >= LARGE_DELTA && vectors.deltaShare > deltaShare;
     const state = { now, firstChangeAt: this.#firstChangeAt ?? now, isDeltaLarge, restsUntil: this.#restsUntil };
@@ -279,7 +333,7 @@ export class IndexRebuilder {
         return;
       }
       const why = vectors.versionId === NO_VERSION_ID ? firstWhy : isDeltaLarge ? 'delta' : 'capability_change';
-      this.rebuild({ by: 'service', why }).catch(() => {
+      this.rebuild({ by: 'service', why, isWanted: () => !this.#isUpToDate() }).catch(() => {
         this.#failures++;
         this.#firstChangeAt ??= clock.now();
         this.#schedule();

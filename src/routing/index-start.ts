@@ -23,12 +23,14 @@ export interface IndexStart {
 
 /**
  * The version that a rollback holds, else the newest that can be used, else none: then vectors come from the store
- * and a rebuild follows. Never fails for a bad version; each refusal is logged with its reason.
+ * and a rebuild follows. Never fails for a bad version; each refusal is logged with its reason. `isShared`: the rollback
+ * is that of all instances; this one follows it once it has a copy of the version.
  */
 export async function startIndex(
   store: VersionStore,
   holder: IndexHolder,
   expected: ExpectedVersion,
+  isShared = false,
 ): Promise<{ readonly loaded: LoadedVersion | undefined; readonly start: IndexStart }> {
   const hold = await holder.load();
   if (hold !== null) {
@@ -41,11 +43,12 @@ export async function startIndex(
       const note = `loaded ${hold.version}, held by a rollback`;
       return { loaded, start: { info: loaded.info, heads, held, refused: [], note, firstWhy: 'start' } };
     } catch (error) {
-      log('warn', 'the rollback is over: its version cannot be used', {
-        version: hold.version,
-        reason: errorText(error),
-      });
-      await holder.end();
+      const reason = errorText(error);
+      if (isShared) log('info', 'a version that a rollback holds is made anew', { version: hold.version, reason });
+      else {
+        log('warn', 'the rollback is over: its version cannot be used', { version: hold.version, reason });
+        await holder.end();
+      }
     }
   }
   const { loaded, refused } = await store.loadNewest(expected);

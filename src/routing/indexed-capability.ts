@@ -44,6 +44,11 @@ export function indexedCapability(meaning: CapabilityMeaning): IndexedCapability
   };
 }
 
+/** Of the texts that stand for a capability, in their order. */
+export function textHashesOf(meaning: CapabilityMeaning): ContentHash[] {
+  return textsOf(meaning).map(({ hash }) => hash);
+}
+
 /** Texts of one embedded form stand once. */
 function textsOf(meaning: CapabilityMeaning): IndexedText[] {
   const byHash = new Map<ContentHash, IndexedText>();

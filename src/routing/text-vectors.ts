@@ -1,14 +1,33 @@
-import { type Clock, type ContentHash, errorText, isAgentReachError, log, publish } from '../core/index.ts';
+import {
+  AgentReachError,
+  type Clock,
+  type ContentHash,
+  errorText,
+  isAgentReachError,
+  log,
+  publish,
+} from '../core/index.ts';
 import type { Embedder } from '../embedding/index.ts';
 import type { LayeredIndex } from '../vector-index/index.ts';
 import { embeddedForm } from './indexed-capability.ts';
 import type { VectorStore } from './vector-store.ts';
+
+/** Says which instance embeds a text that several want at the same moment. */
+export interface TextClaiming {
+  /** `mine`: nobody else embeds these until `release`, or until this process dies. The others somebody embeds now. */
+  take(
+    fingerprint: string,
+    hashes: readonly ContentHash[],
+  ): Promise<{ readonly mine: readonly ContentHash[]; release(): Promise<void> }>;
+}
 
 export interface TextVectorsOptions {
   readonly clock: Clock;
   readonly embedder: Embedder;
   readonly vectorStore: VectorStore;
   readonly vectors: LayeredIndex;
+  /** Absent where this instance has the store to itself. */
+  readonly textClaims?: TextClaiming | undefined;
   /** The text behind a hash, while some capability needs it. */
   readonly textOf: (hash: ContentHash) => string | undefined;
   /** Called when vectors arrived that were missing. */
@@ -27,6 +46,10 @@ const FILL_CHUNK = 256;
 /** Vectors read from the store between two turns of the event loop. */
 const LOAD_CHUNK = 2_048;
 const RETRY_MS = 5_000;
+/** Between two looks for a vector that another instance makes. */
+const POLL_MS = 50;
+/** Longest wait for it: a registration had better embed a text twice than wait for ever. */
+const MAX_WAIT_MS = 15_000;
 
 /**
  * Sees to it that every text has its vector, and that none is embedded twice: from the index, else from the store,
@@ -88,27 +111,25 @@ export class TextVectors {
   async ensure(texts: ReadonlyMap<ContentHash, string>): Promise<{ embedded: number; reused: number }> {
     const absent = [...texts.keys()].filter((hash) => !this.#options.vectors.has(hash));
     if (absent.length === 0) return { embedded: 0, reused: 0 };
-    const { embedder, vectorStore, vectors } = this.#options;
-    const stored = await vectorStore.getMany(embedder.info.fingerprint, absent);
-    for (const [hash, vector] of stored) vectors.upsert(hash, vector);
-    const fresh = absent.filter((hash) => !stored.has(hash));
-    if (fresh.length > 0) {
-      const embedded = await embedder.embed(
-        fresh.map((hash) => embeddedForm(texts.get(hash) ?? '')),
-        { kind: 'document' },
-      );
-      publish('step', { name: 'rebuild.texts_embedded' });
-      const made = new Map<ContentHash, Float32Array>();
-      for (const [i, hash] of fresh.entries()) {
-        const vector = embedded[i];
-        if (vector !== undefined) made.set(hash, vector);
+    const { clock } = this.#options;
+    const giveUpAt = clock.now() + MAX_WAIT_MS;
+    let wanted = await this.#takeStored(absent);
+    let embedded = 0;
+    while (wanted.length > 0) {
+      const { mine, release } = await this.#claim(wanted, clock.now() >= giveUpAt);
+      try {
+        // Of who had a claim before, and was done with it.
+        const fresh = this.#options.textClaims === undefined ? mine : await this.#takeStored(mine);
+        if (fresh.length > 0) await this.#embed(fresh, texts);
+        embedded += fresh.length;
+      } finally {
+        await release();
       }
-      await vectorStore.putMany(embedder.info.fingerprint, made);
-      publish('step', { name: 'rebuild.vectors_stored' });
-      for (const [hash, vector] of made) vectors.upsert(hash, vector);
+      wanted = await this.#takeStored(wanted.filter((hash) => !mine.includes(hash)));
+      if (wanted.length > 0 && mine.length === 0) await this.#pause();
     }
     for (const hash of absent) this.#missing.delete(hash);
-    return { embedded: fresh.length, reused: stored.size };
+    return { embedded, reused: absent.length - embedded };
   }
 
   /** Takes what the store has; what is left is embedded in the background. Before this nothing is filled. */
@@ -147,6 +168,45 @@ export class TextVectors {
     this.#stopped = true;
     this.#cancelRetry?.();
     this.#unsubscribe();
+  }
+
+  /** Into the index what the store has of these; answers the rest. */
+  async #takeStored(hashes: readonly ContentHash[]): Promise<readonly ContentHash[]> {
+    if (hashes.length === 0) return hashes;
+    const { embedder, vectorStore, vectors } = this.#options;
+    const stored = await vectorStore.getMany(embedder.info.fingerprint, hashes);
+    for (const [hash, vector] of stored) vectors.upsert(hash, vector);
+    return hashes.filter((hash) => !stored.has(hash));
+  }
+
+  async #embed(hashes: readonly ContentHash[], texts: ReadonlyMap<ContentHash, string>): Promise<void> {
+    const { embedder, vectorStore, vectors } = this.#options;
+    const embedded = await embedder.embed(
+      hashes.map((hash) => embeddedForm(texts.get(hash) ?? '')),
+      { kind: 'document' },
+    );
+    publish('step', { name: 'rebuild.texts_embedded' });
+    const made = new Map<ContentHash, Float32Array>();
+    for (const [i, hash] of hashes.entries()) {
+      const vector = embedded[i];
+      if (vector !== undefined) made.set(hash, vector);
+    }
+    const kept = await vectorStore.putMany(embedder.info.fingerprint, made);
+    publish('step', { name: 'rebuild.vectors_stored' });
+    for (const [hash, vector] of kept) vectors.upsert(hash, vector);
+  }
+
+  /** All of them where nobody else may embed, where claims cannot be made, and after too long a wait. */
+  async #claim(hashes: readonly ContentHash[], isLate: boolean): ReturnType<TextClaiming['take']> {
+    const all = { mine: hashes, release: async () => undefined };
+    const { textClaims, embedder } = this.#options;
+    if (textClaims === undefined || isLate) return all;
+    return textClaims.take(embedder.info.fingerprint, hashes).catch(() => all);
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => void this.#options.clock.schedule(POLL_MS, resolve));
+    if (this.#stopped) throw new AgentReachError('AR_ERR_STOPPING');
   }
 
   async #fill(): Promise<{ embedded: number; reused: number }> {

@@ -1,6 +1,7 @@
 import { AgentReachError, type ContentHash, errorText, log } from '../core/index.ts';
 import type { VersionStore } from '../vector-index/index.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
+import type { SharedNeeds } from './shared/shared-needs.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface VectorPrunerOptions {
@@ -9,13 +10,15 @@ export interface VectorPrunerOptions {
   readonly vectorStore: VectorStore;
   readonly versions: VersionStore;
   readonly indexer: CapabilityIndexer;
+  /** What other instances need; absent where this one has the store to itself. */
+  readonly shared?: SharedNeeds | undefined;
 }
 
 /**
  * Keeps the stored vectors from growing with every text that was ever said: those stay that a capability needs, that
  * a registration under way is about to need, or that a kept index version has, so that a rollback embeds nothing.
- * Vectors of another model stay for its kept versions alone. One run at a time, beside everything else; a run that
- * fails is logged, and the next rebuild brings another.
+ * Vectors of another model stay for its kept versions alone, and where an instance runs it, for what is registered.
+ * One run at a time, beside everything else; a run that fails is logged, and the next rebuild brings another.
  */
 export class VectorPruner {
   readonly #options: VectorPrunerOptions;
@@ -26,7 +29,9 @@ export class VectorPruner {
   }
 
   start(): void {
-    this.#running ??= this.#prune()
+    const { shared } = this.#options;
+    const run = (): Promise<void> => this.#prune();
+    this.#running ??= (shared === undefined ? run() : shared.alone(run))
       .catch((error: unknown) => {
         log('warn', 'vectors that nobody needs stay until the next rebuild', { reason: errorText(error) });
       })
@@ -41,10 +46,11 @@ export class VectorPruner {
   }
 
   async #prune(): Promise<void> {
-    const { fingerprint, vectorStore, indexer } = this.#options;
-    const inVersions = await this.#hashesOfVersions();
+    const { fingerprint, vectorStore, indexer, shared } = this.#options;
+    const inVersions = await (shared?.hashesOfVersions() ?? this.#hashesOfVersions());
+    const running = (await shared?.running()) ?? new Set([fingerprint]);
     const removed = await vectorStore.prune((model: string, hash: ContentHash) => {
-      return (model === fingerprint && indexer.needs(hash)) || inVersions.get(model)?.has(hash) === true;
+      return (running.has(model) && indexer.needs(hash)) || inVersions.get(model)?.has(hash) === true;
     });
     if (removed > 0) log('info', 'vectors that nobody needs were removed', { removed });
   }
@@ -54,7 +60,7 @@ export class VectorPruner {
    * that comes back, and then what only it protected would be gone. It is in nobody's way for long: three later
    * versions remove it.
    */
-  async #hashesOfVersions(): Promise<Map<string, Set<string>>> {
+  async #hashesOfVersions(): Promise<Map<string, ReadonlySet<string>>> {
     const { versions } = this.#options;
     const hashes = new Map<string, Set<string>>();
     for (const { id, info, problem } of await versions.list()) {

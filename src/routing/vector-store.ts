@@ -6,8 +6,14 @@ import type { ContentHash } from '../core/index.ts';
  */
 export interface VectorStore {
   getMany(fingerprint: string, hashes: readonly ContentHash[]): Promise<Map<ContentHash, Float32Array>>;
-  /** Durable when resolved. Putting a known hash again changes nothing. */
-  putMany(fingerprint: string, vectors: ReadonlyMap<ContentHash, Float32Array>): Promise<void>;
+  /**
+   * Durable when resolved. The first vector of a hash stays: answers what is stored under these hashes now, which
+   * another instance may have put meanwhile.
+   */
+  putMany(
+    fingerprint: string,
+    vectors: ReadonlyMap<ContentHash, Float32Array>,
+  ): Promise<ReadonlyMap<ContentHash, Float32Array>>;
   /**
    * Removes what is not kept, of every fingerprint, in slices between which others run; answers how many. What is
    * asked again and wanted by then stays.

@@ -6,19 +6,24 @@ import { decodeRecord, encodeRecord, type RecordShape } from './record-codec.ts'
 const KEY = 'index_hold';
 const SHAPE: RecordShape = { version: 'string', heldAt: 'number', by: 'string', liveHashes: 'object' };
 
+/** Of what is held in the versions of `owner`, a model where instances share them; of the only ones there are, else. */
+export const holdKeyOf = (owner?: string): string => (owner === undefined ? KEY : `${KEY}:${owner}`);
+
+export function holdIn(key: string, bytes: Uint8Array | undefined): IndexHold | undefined {
+  return bytes === undefined ? undefined : decodeRecord<IndexHold>('meta', key, bytes, SHAPE);
+}
+
 export class KeyValueIndexHoldStore implements IndexHoldStore {
   readonly #store: KeyValueStore;
   readonly #key: string;
 
-  /** `owner`: whose versions it is about, where several instances share the store but not their folders. */
   constructor(store: KeyValueStore, owner?: string) {
     this.#store = store;
-    this.#key = owner === undefined ? KEY : `${KEY}:${owner}`;
+    this.#key = holdKeyOf(owner);
   }
 
   async load(): Promise<IndexHold | undefined> {
-    const bytes = await this.#store.get('meta', this.#key);
-    return bytes === undefined ? undefined : decodeRecord<IndexHold>('meta', this.#key, bytes, SHAPE);
+    return holdIn(this.#key, await this.#store.get('meta', this.#key));
   }
 
   async save(hold: IndexHold | null): Promise<void> {

@@ -15,6 +15,7 @@ export const TABLES = [
   'feedback',
   'strategies',
   'audit',
+  'index_versions',
 ] as const;
 export type TableName = (typeof TABLES)[number];
 /** Tables that may outgrow memory and are read in ranges; every store keeps the order of their keys. */

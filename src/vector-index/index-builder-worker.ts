@@ -22,6 +22,7 @@ import { type StagedVersion, type StagingStep, type VersionDraft, VersionStore }
  */
 export interface BuildJob {
   readonly dir: string;
+  readonly id: string | undefined;
   readonly rows: VectorRows;
   readonly catalogue: Uint8Array | undefined;
   readonly heads: Uint8Array | undefined;
@@ -148,7 +149,7 @@ async function run(job: BuildJob): Promise<StagedVersion> {
   progress('write', 0, 1);
   const builtAt = new Date(systemClock.wallNow()).toISOString();
   const info: VersionDraft['info'] = { ...job.about, ...checked, builtAt, buildMs: systemClock.now() - startedAt };
-  const draft: VersionDraft = { info, rows: job.rows, catalogue: job.catalogue, heads: job.heads };
+  const draft: VersionDraft = { id: job.id, info, rows: job.rows, catalogue: job.catalogue, heads: job.heads };
   const staged = await new VersionStore(job.dir).stage(graph === undefined ? draft : { ...draft, graph }, (name) =>
     step(job, name),
   );

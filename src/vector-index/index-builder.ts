@@ -8,6 +8,8 @@ import type { IndexSelfCheck, IndexVersionInfo } from './vector-index.ts';
 import { type StagedVersion, VersionStore } from './version-store.ts';
 
 export interface BuildRequest {
+  /** The next one of the folder unless given. */
+  readonly id?: string | undefined;
   /** Copied for the thread, unless it lies in a SharedArrayBuffer (then nobody may write to it until the build ends). */
   readonly rows: VectorRows;
   /** `hnsw` unless given. */
@@ -23,6 +25,8 @@ export interface BuildRequest {
    * forgotten. What it answers is kept with the version.
    */
   readonly approve?: (candidate: LoadedVersion) => Promise<Partial<IndexSelfCheck>>;
+  /** Called last before the version counts, with what it will be; what this throws becomes the build's error too. */
+  readonly announce?: ((version: Pick<StagedVersion, 'info' | 'rows'>) => Promise<void>) | undefined;
 }
 
 export interface IndexBuilderOptions {
@@ -107,7 +111,8 @@ export class IndexBuilder {
   }
 
   /** Whether a staged version may serve, and the rename that makes it one. */
-  async #admit(staged: StagedVersion, { approve }: BuildRequest, signal: AbortSignal): Promise<IndexVersionInfo> {
+  async #admit(staged: StagedVersion, request: BuildRequest, signal: AbortSignal): Promise<IndexVersionInfo> {
+    const { approve, announce } = request;
     try {
       let { selfCheck } = staged.info;
       if (approve !== undefined) {
@@ -117,6 +122,10 @@ export class IndexBuilder {
         publish('step', { name: 'rebuild.checked' });
       }
       if (signal.aborted) throw stopped();
+      await announce?.({
+        info: selfCheck === undefined ? staged.info : { ...staged.info, selfCheck },
+        rows: staged.rows,
+      });
       const info = await this.#store.commit(staged, selfCheck);
       publish('step', { name: 'rebuild.renamed' });
       return info;
@@ -132,8 +141,8 @@ export class IndexBuilder {
     const isShared = request.rows.vectors.buffer instanceof SharedArrayBuffer;
     const vectors = isShared ? request.rows.vectors : request.rows.vectors.slice();
     const rows: VectorRows = { dimensions, ids, vectors };
-    const { catalogue, heads, about, kind = 'hnsw' } = request;
-    const job: BuildJob = { dir, rows, catalogue, heads, kind, hnsw, stopFlag, notedSteps, about };
+    const { id, catalogue, heads, about, kind = 'hnsw' } = request;
+    const job: BuildJob = { dir, id, rows, catalogue, heads, kind, hnsw, stopFlag, notedSteps, about };
     const moved = [...(isShared ? [] : [vectors.buffer]), ...(catalogue === undefined ? [] : [catalogue.buffer])];
     return spawnWorker('./index-builder-worker', import.meta.url, {
       workerData: job,

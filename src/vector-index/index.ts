@@ -9,6 +9,7 @@ export type { IndexSelfCheck, IndexVersionInfo, Neighbor, VectorIndex } from './
 export {
   type ExpectedVersion,
   type RefusedVersion,
+  type RowsDigest,
   type StagedVersion,
   type VersionDraft,
   type VersionEntry,

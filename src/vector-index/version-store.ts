@@ -46,6 +46,8 @@ export interface VersionEntry {
 
 /** `dimensions` and `count` come from the rows, the id from the store, the kind from whether there is a graph. */
 export interface VersionDraft {
+  /** The next one of this store unless given. */
+  readonly id?: string | undefined;
   readonly info: Omit<IndexVersionInfo, 'id' | 'dimensions' | 'count' | 'kind'>;
   readonly rows: VectorRows;
   readonly graph?: HnswIndex;
@@ -55,11 +57,18 @@ export interface VersionDraft {
   readonly heads?: Uint8Array | undefined;
 }
 
+/** Checksums of the ids and of the vectors of a version: two with the same hold the same, in the same order. */
+export interface RowsDigest {
+  readonly ids: string;
+  readonly vectors: string;
+}
+
 /** A version that is whole on the disk but does not count yet. */
 export interface StagedVersion {
   /** Name of its temporary folder. */
   readonly temp: string;
   readonly info: IndexVersionInfo;
+  readonly rows: RowsDigest;
 }
 
 export type StagingStep = 'files_written' | 'sidecar_written';
@@ -121,14 +130,14 @@ export class VersionStore {
         await mkdir(folder);
         const files = await writeContent(folder, draft);
         onStep('files_written');
-        const id = await this.nextId();
+        const id = draft.id ?? (await this.nextId());
         const { dimensions, ids } = draft.rows;
         const kind = draft.graph === undefined ? 'flat' : 'hnsw';
         const info: IndexVersionInfo = { id, ...draft.info, dimensions, kind, count: ids.length };
         await writeSidecar(folder, { info, files });
         await syncToDisk(folder);
         onStep('sidecar_written');
-        return { temp, info };
+        return { temp, info, rows: rowsDigestOf(files, id) };
       } catch (error) {
         await rm(folder, { recursive: true, force: true }).catch(() => {});
         throw error;
@@ -162,7 +171,19 @@ export class VersionStore {
     });
   }
 
-  async discard({ temp }: StagedVersion): Promise<void> {
+  /** Of a version as its sidecar has it; undefined where there is none that holds. */
+  async rowsDigestOf(id: string): Promise<RowsDigest | undefined> {
+    if (!(await this.#folders()).includes(id)) return undefined;
+    const sidecar = await this.#sidecarOf(id);
+    return typeof sidecar === 'string' ? undefined : rowsDigestOf(sidecar.files, id);
+  }
+
+  async remove(id: string): Promise<void> {
+    if (!VERSION_FOLDER.test(id)) return;
+    await onDisk('removed', () => rm(join(this.#root, id), { recursive: true, force: true }));
+  }
+
+  async discard({ temp }: Pick<StagedVersion, 'temp'>): Promise<void> {
     await rm(join(this.#root, temp), { recursive: true, force: true }).catch(() => {});
   }
 
@@ -315,6 +336,10 @@ async function writeContent(folder: string, draft: VersionDraft): Promise<Record
     files[GRAPH_FILE] = await digestOf(path);
   }
   return files;
+}
+
+function rowsDigestOf(files: Sidecar['files'], id: string): RowsDigest {
+  return { ids: digestIn(files, IDS_FILE, id).sha256, vectors: digestIn(files, ROWS_FILE, id).sha256 };
 }
 
 function digestIn(files: Sidecar['files'], name: string, id: string): FileDigest {

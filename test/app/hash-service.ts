@@ -13,11 +13,14 @@ export interface HashService {
   readonly died: Promise<unknown>;
   /** From now on it dies right after this step. */
   arm(step: StepName): Promise<void>;
+  /** Texts that it embedded so far, intents among them. */
+  embedded(): Promise<number>;
 }
 
-export async function startHashService(config: object): Promise<HashService> {
+/** Other dimensions are another model. */
+export async function startHashService(config: object, dimensions = 384): Promise<HashService> {
   const all = { http: { port: 0 }, log: { level: 'silent' }, ...config };
-  const args = [SCRIPT, JSON.stringify(all)];
+  const args = [SCRIPT, JSON.stringify(all), String(dimensions)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const died = once(child, 'exit').then(([, signal]) => signal as unknown);
   const failed = died.then((signal) => {
@@ -32,6 +35,11 @@ export async function startHashService(config: object): Promise<HashService> {
     async arm(step) {
       child.send(step);
       await once(child, 'message');
+    },
+    async embedded() {
+      child.send('embedded');
+      const [count] = await once(child, 'message');
+      return Number(count);
     },
   };
 }

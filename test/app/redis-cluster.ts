@@ -9,8 +9,8 @@ import { type HashService, startHashService } from './hash-service.ts';
 export interface RedisCluster {
   readonly redis: TestRedis;
   readonly instances: readonly HashService[];
-  /** One instance more, in a data folder of its own, that reaches Redis at this address. */
-  add(redisUrl?: string): Promise<HashService>;
+  /** One instance more, in a data folder of its own, that reaches Redis at this address; other dimensions, other model. */
+  add(redisUrl?: string, more?: { readonly config?: object; readonly dimensions?: number }): Promise<HashService>;
   stop(): Promise<void>;
 }
 
@@ -19,9 +19,9 @@ export async function startCluster(count: number, ...redisOptions: string[]): Pr
   const folder = mkdtempSync(join(tmpdir(), 'agent-reach-cluster-'));
   const instances: HashService[] = [];
   let started = 0;
-  const add = async (url = redis.url): Promise<HashService> => {
+  const add: RedisCluster['add'] = async (url = redis.url, { config = {}, dimensions } = {}) => {
     const dir = join(folder, `data-${started++}`);
-    const instance = await startHashService({ data: { dir }, redis: { url } });
+    const instance = await startHashService({ data: { dir }, redis: { url }, ...config }, dimensions);
     instances.push(instance);
     return instance;
   };

@@ -1,0 +1,264 @@
+import { AgentReachError, type Clock, errorText, isAgentReachError, log, retryOnConflict } from '../../core/index.ts';
+import type { IndexVersionInfo } from '../../vector-index/index.ts';
+import type { IndexHold, IndexHoldStore } from '../index-hold.ts';
+import { type IndexManifest, type ManifestStore, type SharedVersion, versionIdOf } from './index-manifest.ts';
+
+/** Work that one instance does for all. Ends by itself where its holder dies. */
+export interface SharedClaim {
+  /** Above that of every claim before. */
+  readonly fence: number;
+  /** Aborted once another instance may have it. */
+  readonly lost: AbortSignal;
+  confirm(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+export interface SharedClaims {
+  /** undefined where another instance has it. */
+  take(
+    work: string,
+    options?: { readonly above?: number; readonly byForce?: boolean },
+  ): Promise<SharedClaim | undefined>;
+}
+
+export interface SharedVersionsOptions {
+  readonly clock: Clock;
+  /** Of the model that runs. */
+  readonly fingerprint: string;
+  readonly store: ManifestStore;
+  readonly claims: SharedClaims;
+  /** Versions that are kept for all. */
+  readonly keep: number;
+  /** Highest number among the versions on the own disk: a number is not given twice, even after a lost store. */
+  readonly lastNumber: () => Promise<number>;
+  /** Throws AR_ERR_STORE_UNAVAILABLE while this instance is behind the others. */
+  readonly assertOpen: () => void;
+}
+
+/** A version that only waits for its rename, with the bytes of its parts stored. */
+export type BuiltForAll = Omit<SharedVersion, 'info' | 'rows'>;
+
+interface OnceOptions {
+  /** Asked once the claim is there: somebody else may have built what was wanted. */
+  readonly isWanted: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Between two looks whether whoever builds for all still does. */
+const POLL_MS = 250;
+
+/**
+ * The versions of one model that all instances serve. One instance builds, under a claim; its number is the version's
+ * id and the fence of what it publishes. The others hear of it by the log of the store.
+ */
+export class SharedVersions {
+  readonly #options: SharedVersionsOptions;
+  readonly #listeners = new Set<() => void>();
+  #manifest: IndexManifest | undefined;
+  #hold: IndexHold | null = null;
+  #isOpen = false;
+  #servedFence = -1;
+  #failure: unknown;
+  #waiting: (() => void)[] = [];
+
+  constructor(options: SharedVersionsOptions) {
+    this.#options = options;
+  }
+
+  get current(): SharedVersion | undefined {
+    return this.version(this.#manifest?.current);
+  }
+
+  get versions(): readonly SharedVersion[] {
+    return this.#manifest?.versions ?? [];
+  }
+
+  get hold(): IndexHold | null {
+    return this.#hold;
+  }
+
+  /** Whether what the manifest says is what this instance does. */
+  get isServed(): boolean {
+    return this.#manifest === undefined || this.#servedFence === this.#manifest.fence;
+  }
+
+  /** Where a rollback is kept: moving the manifest is what makes it one for all. */
+  get holdStore(): IndexHoldStore {
+    return {
+      load: async () => this.#hold ?? undefined,
+      // Whatever is published ends it.
+      save: async (hold) => (hold === null ? undefined : this.#rollBack(hold)),
+    };
+  }
+
+  version(id: string | undefined): SharedVersion | undefined {
+    return this.versions.find(({ info }) => info.id === id);
+  }
+
+  /** From now on versions are built for all: before, this instance had not heard what the others did. */
+  open(): void {
+    this.#isOpen = true;
+  }
+
+  /** Called when the manifest may say something else than is served. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Reads what the store has; what is not newer than what is known is no news. */
+  async load(): Promise<void> {
+    const { manifest, hold } = await this.#options.store.load();
+    if (manifest === undefined || manifest.fence <= this.#fence) return;
+    this.#manifest = manifest;
+    this.#hold = hold ?? null;
+    this.tell();
+  }
+
+  /** To whoever waits and whoever follows. */
+  tell(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    if (!this.isServed) for (const listener of this.#listeners) listener();
+  }
+
+  noteServed(): void {
+    this.#failure = undefined;
+    this.#servedFence = this.#fence;
+    this.tell();
+  }
+
+  /** What the manifest says cannot be done here now. */
+  noteFailure(error: unknown): void {
+    this.#failure = error;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /**
+   * Builds under the claim; or, where another instance builds, waits until this one serves that version, and takes over
+   * where it comes to nothing. Errors: those of `build`; AR_ERR_STOPPING when a rollback overtakes it or the signal
+   * ends it; AR_ERR_STORE_UNAVAILABLE.
+   */
+  async buildOnce(
+    { isWanted, signal }: OnceOptions,
+    build: (claim: SharedClaim) => Promise<IndexVersionInfo>,
+  ): Promise<IndexVersionInfo> {
+    const seen = this.#fence;
+    for (;;) {
+      if (this.#fence > seen) return this.#joined(signal);
+      const claim = await this.#claim();
+      if (claim === undefined) {
+        await this.#news(signal);
+        continue;
+      }
+      try {
+        await this.load();
+        if (this.#fence > seen) continue;
+        const { current } = this;
+        if (current !== undefined && !isWanted()) return current.info;
+        return await build(claim);
+      } catch (error) {
+        if (!claim.lost.aborted || signal.aborted) throw error;
+        log('warn', 'another instance took the building of the index over', { reason: errorText(error) });
+      } finally {
+        await claim.release();
+      }
+    }
+  }
+
+  /** Stores what others need to make the version; it counts once it is published. */
+  async upload(
+    { fence }: SharedClaim,
+    parts: Pick<BuiltForAll, 'absent'> & { readonly catalogue: Uint8Array; readonly heads: Uint8Array | undefined },
+  ): Promise<BuiltForAll> {
+    const { store } = this.#options;
+    const id = versionIdOf(fence);
+    const catalogue = await store.putPart(id, 'catalogue', parts.catalogue);
+    const heads = parts.heads === undefined ? null : await store.putPart(id, 'heads', parts.heads);
+    return { absent: parts.absent, catalogue, heads };
+  }
+
+  /** Makes the version that of all instances, and ends a rollback. Error: AR_ERR_STOPPING for a lost claim. */
+  async publish(claim: SharedClaim, version: SharedVersion): Promise<void> {
+    const { keep, store } = this.#options;
+    await this.#change(claim, null, (versions) => ({
+      fence: claim.fence,
+      current: version.info.id,
+      versions: [version, ...versions].slice(0, keep),
+    }));
+    // A part of a lower number can be published no more.
+    const isKept = (id: string): boolean => id > version.info.id || this.version(id) !== undefined;
+    store.pruneParts(isKept).catch((error: unknown) => {
+      log('warn', 'parts of older index versions stay until the next one', { reason: errorText(error) });
+    });
+  }
+
+  async #rollBack(hold: IndexHold): Promise<void> {
+    const claim = await this.#claim({ byForce: true });
+    if (claim === undefined) throw overtaken();
+    try {
+      await this.#change(claim, hold, (versions) => {
+        // Others published since it was looked for.
+        if (this.version(hold.version) === undefined) throw notKept(hold.version);
+        return { fence: claim.fence, current: hold.version, versions };
+      });
+    } finally {
+      await claim.release();
+    }
+  }
+
+  async #change(
+    claim: SharedClaim,
+    hold: IndexHold | null,
+    next: (versions: readonly SharedVersion[]) => IndexManifest,
+  ): Promise<void> {
+    if (!(await claim.confirm())) throw overtaken();
+    await retryOnConflict(async () => {
+      if (this.#fence >= claim.fence) throw overtaken();
+      const manifest = next(this.versions);
+      await this.#options.store.save(manifest, hold);
+      this.#manifest = manifest;
+      this.#hold = hold;
+    });
+  }
+
+  get #fence(): number {
+    return this.#manifest?.fence ?? 0;
+  }
+
+  async #claim(options: { readonly byForce?: boolean } = {}): Promise<SharedClaim | undefined> {
+    const { claims, fingerprint, lastNumber, assertOpen } = this.#options;
+    if (!this.#isOpen) return undefined;
+    assertOpen();
+    const above = Math.max(this.#fence, await lastNumber());
+    return claims.take(`index:${fingerprint}`, { above, ...options }).catch((cause: unknown) => {
+      if (isAgentReachError(cause)) throw cause;
+      throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail: errorText(cause), cause });
+    });
+  }
+
+  /** The version that another instance built meanwhile, once it serves here. */
+  async #joined(signal: AbortSignal): Promise<IndexVersionInfo> {
+    while (!this.isServed) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#news(signal);
+    }
+    const { current } = this;
+    if (current === undefined || this.#hold !== null) throw overtaken();
+    return current.info;
+  }
+
+  async #news(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      this.#options.clock.schedule(POLL_MS, resolve);
+    });
+    if (signal.aborted) throw new AgentReachError('AR_ERR_STOPPING');
+  }
+}
+
+export function notKept(id: string): AgentReachError {
+  return new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no index version ${id}.` });
+}
+
+function overtaken(): AgentReachError {
+  return new AgentReachError('AR_ERR_STOPPING', { detail: 'Another instance went on with the index meanwhile.' });
+}
