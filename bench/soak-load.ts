@@ -17,6 +17,8 @@ const BATCH = 32;
 
 export interface SoakCounts {
   readonly byStatus: ReadonlyMap<number, number>;
+  /** Those left out included. */
+  readonly ticks: number;
   readonly skippedTicks: number;
 }
 
@@ -37,7 +39,11 @@ export class SoakLoad {
   }
 
   get counts(): SoakCounts {
-    return { byStatus: this.#byStatus, skippedTicks: this.#skippedTicks };
+    return {
+      byStatus: this.#byStatus,
+      ticks: this.#tick + this.#skippedTicks,
+      skippedTicks: this.#skippedTicks,
+    };
   }
 
   async start(): Promise<void> {
