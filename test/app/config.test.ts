@@ -72,17 +72,50 @@ describe('sources', () => {
   });
 
   it('takes every key from its own environment variable', () => {
-    const text = (value: unknown): string =>
-      value === null ? 'x' : Array.isArray(value) ? value.join(',') : String(value);
-    const NEEDED: Readonly<Record<string, string>> = {
-      'redis.url': 'redis://r',
-      'auth.apiKeys': KEYS,
-      'registry.probeNetworks': '10.1.0.0/16,fd00::/8',
+    // Text, and what it is read as where that is not the text itself.
+    const OTHER: Readonly<Record<string, readonly [text: string, value?: unknown]>> = {
+      'http.host': ['::1'],
+      'data.dir': ['other', join(root, 'other')],
+      'redis.url': ['redis://r:6379'],
+      'redis.prefix': ['other'],
+      'auth.apiKeys': [KEYS, [{ id: 'ops', sha256: '***', scopes: ['*'] }]],
+      'log.level': ['warn'],
+      'model.id': ['hash-256'],
+      'model.path': ['other', join(root, 'other')],
+      'registry.probeNetworks': ['10.1.0.0/16,fd00::/8', ['10.1.0.0/16', 'fd00::/8']],
+      'dictionary.mode': ['curated'],
+      'index.kind': ['flat'],
+      'routing.strategy': ['capacity_first'],
+      'routing.strategies': ['affinity', ['affinity']],
+      'routing.strategiesFile': ['s.yaml', join(root, 's.yaml')],
+      'routing.canary.tag': ['track'],
+      'routing.canary.value': ['next'],
+      'routing.weights.relevance': ['0.4', 0.4],
+      'routing.weights.load': ['0.2', 0.2],
+      'routing.weights.latency': ['0.3', 0.3],
     };
-    for (const key of CONFIG_KEYS) {
-      const given = NEEDED[key.key] ?? text(key.defaultValue);
-      const config = loadConfig({ env: { [key.envName]: given }, cwd: root });
-      expect(config.sources.get(key.key), key.key).toBe(`environment ${key.envName}`);
+    /** Keys that one of them asks for. */
+    const WITH: Readonly<Record<string, Record<string, string>>> = {
+      'routing.canary.value': { AGENT_REACH_ROUTING_CANARY_TAG: 'track' },
+      'routing.canary.share': { AGENT_REACH_ROUTING_CANARY_TAG: 'track' },
+      'routing.weights.relevance': { AGENT_REACH_ROUTING_WEIGHTS_LOAD: '0.4' },
+      'routing.weights.load': { AGENT_REACH_ROUTING_WEIGHTS_LATENCY: '0.3' },
+      'routing.weights.latency': { AGENT_REACH_ROUTING_WEIGHTS_LOAD: '0.2' },
+    };
+    const otherOf = (key: string, value: unknown): readonly [string, unknown] => {
+      const given = OTHER[key];
+      if (given !== undefined) return [given[0], given[1] ?? given[0]];
+      if (typeof value === 'boolean') return [String(!value), !value];
+      if (typeof value !== 'number') throw new Error(`what else may ${key} be?`);
+      const other = value === 0 ? 0.5 : Number.isInteger(value) ? value - 1 : value / 2;
+      return [String(other), other];
+    };
+    for (const { key, envName, defaultValue } of CONFIG_KEYS) {
+      const [text, value] = otherOf(key, defaultValue);
+      const config = loadConfig({ env: { ...WITH[key], [envName]: text }, cwd: root });
+      const row = describeConfig(config).find((one) => one.key === key);
+      expect([key, row?.value, row?.source]).toEqual([key, value, `environment ${envName}`]);
+      expect(value).not.toEqual(defaultValue);
     }
   });
 
