@@ -1,0 +1,106 @@
+/** Claims of work and of texts, and which instances run, on a real redis-server. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../../src/core/index.ts';
+import { InstancePresence, type RedisLink, redisKeys, TextClaims, WorkClaims } from '../../src/redis/index.ts';
+import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
+
+describe.runIf(hasRedisServer)('claims', () => {
+  let server: TestRedis;
+  let redis: Redis;
+  const keys = redisKeys();
+  beforeAll(async () => {
+    server = await TestRedis.start();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  beforeEach(() => redis.flushall().then(() => undefined));
+
+  function linkOf(instance: string): RedisLink & { readonly clock: ManualClock } {
+    return { redis, keys, clock: new ManualClock(), instance };
+  }
+
+  test('give work to one instance at a time, under a number that rises', async () => {
+    const [a, b] = [new WorkClaims(linkOf('a')), new WorkClaims(linkOf('b'))];
+    const first = await a.take('build');
+    expect(first?.fence).toBe(1);
+    expect(await b.take('build')).toBeUndefined();
+    expect((await b.take('other'))?.fence).toBe(1);
+    await first?.release();
+    expect((await b.take('build'))?.fence).toBe(2);
+    expect(await a.take('build')).toBeUndefined();
+  });
+
+  test('number above what the caller has seen, so that a lost counter repeats none', async () => {
+    const claims = new WorkClaims(linkOf('a'));
+    const claim = await claims.take('build', { above: 7 });
+    expect(claim?.fence).toBe(8);
+    await claim?.release();
+    expect((await claims.take('build', { above: 3 }))?.fence).toBe(9);
+  });
+
+  test('are kept while they are renewed, and lost where another one takes them by force', async () => {
+    const [a, b] = [linkOf('a'), linkOf('b')];
+    const claim = await new WorkClaims(a).take('build');
+    await redis.pexpire(keys.work('build'), 200);
+    a.clock.advance(1_000);
+    await expect.poll(() => redis.pttl(keys.work('build'))).toBeGreaterThan(4_000);
+    expect(claim?.lost.aborted).toBe(false);
+    const forced = await new WorkClaims(b).take('build', { byForce: true });
+    expect(forced?.fence).toBe(2);
+    a.clock.advance(1_000);
+    await expect.poll(() => claim?.lost.aborted).toBe(true);
+    expect(await claim?.confirm()).toBe(false);
+    // A claim that is another's by now is not given back.
+    await claim?.release();
+    expect(await redis.get(keys.work('build'))).toBe('b/1');
+  });
+
+  test('are lost by the own clock too, for a process that was stopped', async () => {
+    const a = linkOf('a');
+    const claim = await new WorkClaims(a).take('build');
+    a.clock.advance(6_000);
+    expect(claim?.lost.aborted).toBe(true);
+  });
+
+  test('give each text to one instance, once to each of its own callers, until it is released or lapses', async () => {
+    const [a, b] = [linkOf('a'), linkOf('b')];
+    const [ofA, ofB] = [new TextClaims(a), new TextClaims(b)];
+    const first = await ofA.take('model', ['x', 'y']);
+    expect(first.mine).toEqual(['x', 'y']);
+    expect((await ofB.take('model', ['y', 'z'])).mine).toEqual(['z']);
+    expect((await ofA.take('model', ['y', 'z'])).mine).toEqual([]);
+    expect((await ofB.take('another model', ['y'])).mine).toEqual(['y']);
+    await redis.pexpire(keys.text('model', 'x'), 100);
+    a.clock.advance(1_000);
+    await expect.poll(() => redis.pttl(keys.text('model', 'x'))).toBeGreaterThan(2_000);
+    await first.release();
+    expect((await ofB.take('model', ['x', 'y'])).mine).toEqual(['x', 'y']);
+    await redis.del(keys.text('model', 'x'));
+    expect((await ofA.take('model', ['x', 'y'])).mine).toEqual(['x']);
+  });
+
+  test('tell which instances run, and which models ran', async () => {
+    const [a, b] = [new InstancePresence(linkOf('a')), new InstancePresence(linkOf('b'))];
+    await a.tell('model 1', 'first {"note": 1}');
+    const heard = await b.tell('model 2', 'second');
+    expect(heard.instances.map(({ instance, note }) => [instance, note]).sort()).toEqual([
+      ['a', 'first {"note": 1}'],
+      ['b', 'second'],
+    ]);
+    expect(heard.instances.every(({ agoMs }) => agoMs >= 0 && agoMs < 5_000)).toBe(true);
+    await a.leave();
+    const later = await b.tell('model 2', 'second');
+    expect(later.instances.map(({ instance }) => instance)).toEqual(['b']);
+    expect(later.models.map(({ fingerprint }) => fingerprint).sort()).toEqual(['model 1', 'model 2']);
+    await redis.hset(keys.instances, 'silent', '1000 note');
+    await redis.zadd(keys.models, 1_000, 'model 0');
+    const last = await b.tell('model 2', 'second');
+    expect(last.instances).toHaveLength(1);
+    expect(last.models).toHaveLength(2);
+    expect(await redis.hexists(keys.instances, 'silent')).toBe(0);
+  });
+});
