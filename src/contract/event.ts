@@ -50,7 +50,7 @@ export const feedEventSchema = z
   .meta({ id: 'FeedEvent' });
 export type FeedEvent = z.infer<typeof feedEventSchema>;
 
-/** `data` of the first event, `ready`: the place from which on everything comes. */
+/** `data` of the first event, `ready`: everything after `id` comes; at a resume it is the id resumed from. */
 export const feedReadySchema = z.strictObject({ id: eventIdField, epoch: z.int() });
 export type FeedReady = z.infer<typeof feedReadySchema>;
 

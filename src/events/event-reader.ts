@@ -18,6 +18,11 @@ export class EventReader {
     this.#lastId = lastId;
   }
 
+  /** A reader that comes back with it misses nothing and is told nothing twice. */
+  get lastId(): string {
+    return this.#lastId;
+  }
+
   /** What is there for it now, at most `limit`. */
   take(limit: number): ReadEvent[] {
     const taken: ReadEvent[] = [];

@@ -21,7 +21,8 @@ const followEvents = (events: EventFeedService, clock: Clock): Endpoint =>
     access: 'key',
     summary: 'Follow what changes in the registry',
     description:
-      'A stream that never ends by itself. First comes `ready` with the id from which on everything comes; then each ' +
+      'A stream that never ends by itself. First comes `ready` with the id after which everything comes (at a resume ' +
+      'the one resumed from) and the registry epoch of now; then each ' +
       'change as an event of its type; `gap` where events were dropped before a slow reader came to them; comment ' +
       'lines in between. To hold the registry in step: open the stream, read GET /v1/agents, then apply what comes. ' +
       'After a break send the last id as `Last-Event-ID`, at this instance or another one.',
@@ -33,8 +34,8 @@ const followEvents = (events: EventFeedService, clock: Clock): Endpoint =>
     errors: ['AR_ERR_EVENTS_GONE', 'AR_ERR_INVALID_CURSOR'],
     handle({ query, header }) {
       const log = events.log;
-      const ready = { id: log.lastId, epoch: events.epoch() };
       const reader = log.read(header('last-event-id') ?? query.since);
+      const ready = { id: reader.lastId, epoch: events.epoch() };
       const body = eventFeed({ clock, log, reader, ready, isWanted: wanted(query) });
       const headers = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
       return { status: 200, body, contentType: EVENT_STREAM_TYPE, headers };
