@@ -5,25 +5,25 @@
 import { AgentReachError, errorText, log } from '../core/index.ts';
 import type { EventBus, EventLog, RegistryEvent } from '../events/index.ts';
 import { BeatSender, SweeperElection } from '../redis/index.ts';
-import {
-  type AgentRegistry,
-  type BeatSharing,
-  ChangeTeller,
-  type FeedbackBook,
-  type HeardBeat,
-  type HeardState,
+import type {
+  AgentRegistry,
+  BeatSharing,
+  FeedbackBook,
+  HeardBeat,
+  HeardState,
+  RegisteredAgent,
 } from '../registry/index.ts';
 import type { CapabilityIndexer, GoldenSet, StrategyBook } from '../routing/index.ts';
 import type { RuleService } from '../rules/index.ts';
 import {
   feedbackChangeOf,
   goldenChangeOf,
-  KeyValueAgentStore,
   type LogEntry,
   type LoggedWrite,
   type RedisStore,
   registryChangesOf,
 } from '../storage/index.ts';
+import { type EntryChanges, SharedFeed } from './shared-feed.ts';
 import type { SharedIndex } from './shared-index.ts';
 
 /** A beat is told a moment after it was taken: a lease may be ended that much sooner by the clock of Redis. */
@@ -53,7 +53,6 @@ export class OtherInstances {
   readonly beats: BeatSharing;
   readonly #store: RedisStore;
   readonly #sender: BeatSender;
-  readonly #teller = new ChangeTeller();
   #election: SweeperElection | undefined;
 
   constructor({ store, missedBeats }: OtherInstancesParts) {
@@ -82,12 +81,15 @@ export class OtherInstances {
 
   /** After everything was loaded, and before the first request. */
   async start(parts: FollowingParts): Promise<void> {
-    const { registry, bus } = parts;
-    // Of the moment of opening, as is what memory has loaded: the log goes on from there.
-    const { agents, entries } = await new KeyValueAgentStore(this.#store).load();
-    this.#teller.seed(agents, entries);
+    const { registry, bus, events } = parts;
+    const feed = new SharedFeed({ store: this.#store, registry, events }, changesOf);
+    await feed.start();
     this.#store.log.follow({
-      onEntry: (entry) => this.#take(entry, parts),
+      onEntry: async (entry) => {
+        const found = changesOf(entry);
+        await this.#take(entry, found, parts);
+        feed.tell(entry, found);
+      },
       onBeats: (batch) => {
         for (const beat of JSON.parse(batch) as HeardBeat[]) registry.follower.beat(beat);
       },
@@ -103,6 +105,8 @@ export class OtherInstances {
         });
         this.#store.useFence(fence);
         registry.setSweeping(fence !== null);
+        feed.setSweeping(fence !== null);
+        if (fence !== null) for (const agent of feed.untold()) this.#announce(agent);
       },
     });
     await this.#election.start();
@@ -114,39 +118,37 @@ export class OtherInstances {
   }
 
   /** What may fail comes first: then the entry is handed over again. */
-  async #take(entry: LogEntry, parts: FollowingParts): Promise<void> {
-    const { writes, isOwn, isAfterGap, position, at } = entry;
+  async #take({ writes, isOwn }: LogEntry, { changes, states }: EntryChanges, parts: FollowingParts): Promise<void> {
     if (!isOwn && writes.some(({ table }) => table === 'rules')) await parts.rules.load();
     if (!isOwn && writes.some(({ table }) => table === 'strategies')) await parts.strategies.refresh();
     if (!isOwn) await parts.shared?.take(writes, parts.indexer);
-    const changes = registryChangesOf(writes);
-    const states = statesOf(writes);
-    if (!isOwn) {
-      for (const change of changes) parts.registry.follower.stored(change);
-      for (const state of states) parts.registry.follower.state(state);
-      parts.golden.follow(goldenChangeOf(writes));
-      parts.feedback.follow(feedbackChangeOf(writes));
-    }
-    const moment = { at, epoch: parts.registry.view.epoch };
-    const told = [
-      ...changes.flatMap((change) => this.#teller.eventsOf(change, moment)),
-      ...states.flatMap((state) => this.#teller.stateOf(state, moment)),
-    ];
-    // Other instances told what was missed one by one, under other ids.
-    if (isAfterGap) parts.events.skipTo(position);
-    else for (const event of told) parts.events.append(event, position);
+    if (isOwn) return;
+    for (const change of changes) parts.registry.follower.stored(change);
+    for (const state of states) parts.registry.follower.state(state);
+    parts.golden.follow(goldenChangeOf(writes));
+    parts.feedback.follow(feedbackChangeOf(writes));
   }
 
   #tellState(event: RegistryEvent, registry: AgentRegistry): void {
     if (event.type !== 'agent.state_changed' || registry.follower.isFollowing || event.why === 'registered') return;
-    const { agentId, incarnation, from, to, why } = event;
-    if (!TOLD_STATES.has(from) || !TOLD_STATES.has(to)) return;
-    const ejectedDueAt = registry.view.agent(agentId)?.liveness.ejectedDueAt ?? null;
+    const agent = registry.view.agent(event.agentId);
+    if (agent !== undefined && TOLD_STATES.has(event.from)) this.#announce(agent);
+  }
+
+  #announce({
+    record: { agentId, incarnation },
+    liveness: { state: to, reason: why, ejectedDueAt },
+  }: RegisteredAgent): void {
+    if (!TOLD_STATES.has(to)) return;
     const forMs = ejectedDueAt === null ? {} : { forMs: ejectedDueAt - this.#store.link.clock.now() };
     this.#store.announce(agentId, JSON.stringify({ incarnation, to, why, ...forMs })).catch((error: unknown) => {
       log('debug', 'a state was not told to other instances', { agentId, reason: errorText(error) });
     });
   }
+}
+
+function changesOf({ writes }: LogEntry): EntryChanges {
+  return { changes: registryChangesOf(writes), states: statesOf(writes) };
 }
 
 function statesOf(writes: readonly LoggedWrite[]): HeardState[] {

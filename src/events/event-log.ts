@@ -69,6 +69,12 @@ export class EventLog {
     this.#tell();
   }
 
+  /** Of an empty log: the past after this position is going to be told again. */
+  startAt(position: number): void {
+    this.#position = position;
+    this.#floor = { logId: this.#logId, position, number: LAST_NUMBER };
+  }
+
   /** Changes up to there were missed: what was kept before does not lead to what comes. */
   skipTo(position: number): void {
     // One serial that nobody finds: every reader has missed something.

@@ -4,7 +4,7 @@ export { REDIS_URL_FORM, readRedisAddress, redisAddress } from './redis-address.
 export { COMMAND_TIMEOUT_MS, connectRedis, type Redis, SILENCE_TIMEOUT_MS } from './redis-connection.ts';
 export { DEFAULT_PREFIX, type RedisKeys, redisKeys } from './redis-keys.ts';
 export type { RedisLink } from './redis-link.ts';
-export { COMMIT, OPEN } from './redis-scripts.ts';
+export { CHECKPOINT, COMMIT, OPEN } from './redis-scripts.ts';
 export { RedisTime } from './redis-time.ts';
 export { SweeperElection } from './sweeper-election.ts';
 export { type TextClaim, TextClaims } from './text-claims.ts';

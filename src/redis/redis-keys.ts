@@ -19,6 +19,8 @@ export interface RedisKeys {
   readonly beats: string;
   /** A sorted set: when each agent's lease runs out, in Redis's own epoch milliseconds. */
   readonly deadlines: string;
+  /** A hash: what the change feed had told at two positions of the log. */
+  readonly told: string;
   /** A string with a time to live: the instance that watches the leases. */
   readonly sweeper: string;
   /** A number that rises with each sweeper; what an older one ends is refused. */
@@ -48,6 +50,7 @@ export function redisKeys(prefix = DEFAULT_PREFIX): RedisKeys {
     recent: key('recent'),
     recentFloor: key('recent-floor'),
     beats: key('beats'),
+    told: key('told'),
     deadlines: key('deadlines'),
     sweeper: key('sweeper'),
     fence: key('fence'),

@@ -102,6 +102,20 @@ redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'by', ARGV[1], 'b', ARG
 return nowMs`;
 
 /**
+ * Keeps what was told at a position beside the one of before, in the place of the one before that; does nothing where
+ * the newest is nearer. Answers the newest position.
+ * KEYS told. ARGV position, what was told, least distance.
+ */
+export const CHECKPOINT = `
+local newest = tonumber(redis.call('HGET', KEYS[1], 'newerAt') or '-1')
+if newest >= 0 and tonumber(ARGV[1]) - newest < tonumber(ARGV[3]) then return newest end
+if newest >= 0 then
+  redis.call('HSET', KEYS[1], 'olderAt', newest, 'older', redis.call('HGET', KEYS[1], 'newer'))
+end
+redis.call('HSET', KEYS[1], 'newerAt', ARGV[1], 'newer', ARGV[2])
+return tonumber(ARGV[1])`;
+
+/**
  * Makes the instance the sweeper where nobody is, or keeps it that: answers its fence, 0 where another one is.
  * KEYS sweeper, fence. ARGV instance, milliseconds.
  */

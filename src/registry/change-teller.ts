@@ -1,7 +1,7 @@
 /**
  * The events of a registry that several instances share, made from the log of its changes alone: every instance that
  * reads the log tells the same events in the same order, whoever made the change and whatever its memory knew before.
- * Keeps a few words for each agent and name.
+ * Keeps a few words for each agent and name, which can be written down: whoever reads them tells on from there.
  */
 import type { DictionaryEntry } from '../capability/index.ts';
 import type { AgentState, StateReason } from '../contract/index.ts';
@@ -22,16 +22,56 @@ interface Told {
   readonly content: string;
 }
 
+type EntryTold = Pick<DictionaryEntry, 'revision' | 'status'>;
+
+interface Written {
+  readonly agents: readonly (readonly [agentId: string, told: Told])[];
+  readonly entries: readonly (readonly [key: string, told: EntryTold])[];
+}
+
 type Moment = Pick<RegistryEvent, 'at' | 'epoch'>;
 
 export class ChangeTeller {
   readonly #agents = new Map<string, Told>();
-  readonly #entries = new Map<string, Pick<DictionaryEntry, 'revision' | 'status'>>();
+  readonly #entries = new Map<string, EntryTold>();
 
   /** What was known before the first change; told to nobody. */
   seed(agents: Iterable<AgentRecord>, entries: Iterable<DictionaryEntry>): void {
     for (const record of agents) this.#agents.set(record.agentId, toldOf(record, storedState(record) ?? 'online'));
-    for (const entry of entries) this.#entries.set(capabilityKey(entry.namespace, entry.name), entry);
+    for (const { namespace, name, revision, status } of entries) {
+      this.#entries.set(capabilityKey(namespace, name), { revision, status });
+    }
+  }
+
+  /** What was told up to now, as text: some 170 bytes an agent. */
+  write(): string {
+    return JSON.stringify({ agents: [...this.#agents], entries: [...this.#entries] } satisfies Written);
+  }
+
+  static read(text: string): ChangeTeller {
+    const { agents, entries } = JSON.parse(text) as Written;
+    const teller = new ChangeTeller();
+    for (const [agentId, told] of agents) teller.#agents.set(agentId, told);
+    for (const [key, entry] of entries) teller.#entries.set(key, entry);
+    return teller;
+  }
+
+  /** Whether what was told leads to these records. */
+  agrees(agents: readonly AgentRecord[], entries: readonly DictionaryEntry[]): boolean {
+    if (agents.length !== this.#agents.size || entries.length !== this.#entries.size) return false;
+    const isTold = (record: AgentRecord): boolean => {
+      const told = this.#agents.get(record.agentId);
+      if (told?.leaseId !== record.leaseId || told.revision !== record.revision) return false;
+      return (storedState(record) ?? 'online') === (isStored(told.state) ? told.state : 'online');
+    };
+    const isKnown = ({ namespace, name, revision }: DictionaryEntry): boolean =>
+      this.#entries.get(capabilityKey(namespace, name))?.revision === revision;
+    return agents.every(isTold) && entries.every(isKnown);
+  }
+
+  /** Newest start and state of each agent. */
+  *states(): Generator<Pick<HeardState, 'agentId' | 'incarnation'> & { readonly state: AgentState }> {
+    for (const [agentId, { incarnation, state }] of this.#agents) yield { agentId, incarnation, state };
   }
 
   eventsOf(change: RegistryChange, moment: Moment): RegistryEvent[] {

@@ -8,6 +8,7 @@ export { KeyValueManifestStore, manifestKeyOf } from './index-manifest-store.ts'
 export { type KeyValueStore, LOGGED_TABLES, TABLES, type TableName, type TableWrite } from './key-value-store.ts';
 export { LmdbStore } from './lmdb/lmdb-store.ts';
 export { MemoryStore } from './memory/memory-store.ts';
+export { FeedCheckpoints } from './redis/feed-checkpoints.ts';
 export { RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
 export { KEPT_RULE_VERSIONS, KeyValueRuleStore } from './rule-store.ts';
 export type { LogEntry, LogFollower, LoggedWrite, SharedLog } from './shared-log.ts';

@@ -137,6 +137,35 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
     expect(ids).toEqual(Array.from({ length: 9 }, (_, i) => `agent-${i}`));
   });
 
+  test('let a watcher go on at one that was started since, also when all were killed, each change once', async () => {
+    const [a] = (await start(1)) as [HashService];
+    const first = watch(a.url);
+    await first.opened();
+    const register = (at: HashService, agentId: string, more: object = {}) =>
+      call(at.url, 'POST', '/v1/agents', registration(agentId, ['bulk.do.it'], { ...more }));
+    const { body: lease } = await register(a, 'one');
+    await call(a.url, 'PUT', '/v1/agents/one/heartbeat', { leaseId: lease.leaseId, status: 'busy' });
+    await register(a, 'two');
+    await register(a, 'two', { version: '2.0.0' });
+    await expect.poll(() => first.seen.length).toBe(4);
+    const b = (await cluster?.add()) as HashService;
+    const told = ({ id, type, agentId, to }: FeedEvent) => [id, type, agentId, to];
+    const atB = watch(b.url, first.seen[0]?.id ?? '');
+    await expect.poll(() => atB.seen.map(told)).toEqual(first.seen.slice(1).map(told));
+    await call(b.url, 'DELETE', '/v1/agents/two');
+    await expect.poll(() => first.seen.length).toBe(5);
+    for (const one of [a, b]) one.child.kill('SIGKILL');
+    await Promise.all([a.died, b.died]);
+    const c = (await cluster?.add()) as HashService;
+    const atC = watch(c.url, first.seen[0]?.id ?? '');
+    await expect.poll(() => atC.seen.slice(0, 4).map(told)).toEqual(first.seen.slice(1).map(told));
+    // Nobody knows any more that it was busy: it is told what it is taken for now.
+    await expect
+      .poll(() => atC.seen.slice(4).map(({ agentId, from, to }) => [agentId, from, to]), { timeout: 6_000 })
+      .toEqual([['one', 'busy', 'online']]);
+    expect(atC.seen.at(-1)?.type).toBe('agent.state_changed');
+  });
+
   test('route on and say so while Redis is away, refuse what they cannot store, and catch up', async () => {
     const [a, b] = (await start(2, '--appendonly', 'yes')) as [HashService, HashService];
     const { body: lease } = await call(a.url, 'POST', '/v1/agents', registration('known', ['known.do.it']));

@@ -27,6 +27,16 @@ describe('event log', () => {
     expect(reader.take(10)).toEqual([]);
   });
 
+  test('begins earlier where the past is told again', () => {
+    const log = new EventLog({ id: 'x', from: 7 });
+    log.startAt(3);
+    log.append(event(1), 5);
+    log.append(event(2), 8);
+    expect(epochsOf(log.read('x-3-0').take(10))).toEqual([1, 2]);
+    expect(epochsOf(log.read('x-5-0').take(10))).toEqual([2]);
+    expect(() => log.read('x-2-0')).toThrow(expect.objectContaining({ code: 'AR_ERR_EVENTS_GONE' }));
+  });
+
   test('numbers the events of one change, and goes on after any of its ids', () => {
     const log = new EventLog({ id: 'x', from: 7 });
     for (const [epoch, position] of [

@@ -97,6 +97,27 @@ export class RedisLog implements SharedLog {
     this.#position = position;
   }
 
+  /**
+   * Before the log is followed: what it still holds between a position and this instance's own, in order. Error:
+   * AR_ERR_STORE_UNAVAILABLE where a part of it was trimmed.
+   */
+  async *kept(after: number): AsyncGenerator<LogEntry, void> {
+    const { redis, keys } = this.#parts;
+    for (let last = after; last < this.#position; ) {
+      const range = [keys.changes, `(${last}-0`, `${this.#position}-0`, 'COUNT', READ_AT_ONCE] as const;
+      const found = (await redis.callBuffer('XRANGE', ...range)) as Found[];
+      if (found.length === 0) throw storeUnavailable('the log is not kept that far back');
+      for (const [id, fields] of found) {
+        const position = Number.parseInt(id.toString(), 10);
+        if (position !== last + 1) throw storeUnavailable('the log is not kept that far back');
+        last = position;
+        const { writes } = decodeEntry(fields[3] ?? Buffer.alloc(0));
+        yield { position, at: Number(fields[1]), isOwn: false, isAfterGap: false, writes };
+      }
+      await nextTurn();
+    }
+  }
+
   /** To be called before a commit is sent: `reached` then resolves in its place of the log. */
   place(number: number): { reached(position: number): Promise<void>; forget(): void } {
     const reached = new Promise<void>((resolve) => void this.#own.set(number, resolve));

@@ -141,6 +141,11 @@ export class RedisStore implements KeyValueStore {
     return store;
   }
 
+  /** Entries of the log that are kept, about. */
+  get logEntries(): number {
+    return this.#opened.logEntries;
+  }
+
   get problem(): string | null {
     if (this.#closing !== undefined) return STORE_CLOSED;
     if (this.#redis.status !== 'ready') return 'Redis is not connected; trying again';
