@@ -1,3 +1,4 @@
+import { type EventId, isAfter, readEventId } from './event-id.ts';
 import type { EventLog, LoggedEvent } from './event-log.ts';
 
 /** What a reader is handed: an event, or word of those that were dropped before it came to them. */
@@ -11,11 +12,14 @@ export class EventReader {
   readonly #log: EventLog;
   #serial: number;
   #lastId: string;
+  /** Seen at an instance that was further than this one: what lies up to there comes here later and is passed over. */
+  #seen: EventId | undefined;
 
   constructor(log: EventLog, serial: number, lastId: string) {
     this.#log = log;
     this.#serial = serial;
     this.#lastId = lastId;
+    this.#seen = readEventId(lastId);
   }
 
   /** A reader that comes back with it misses nothing and is told nothing twice. */
@@ -29,17 +33,27 @@ export class EventReader {
     while (taken.length < limit) {
       const { entry, missed } = this.#log.at(this.#serial);
       if (missed > 0) {
-        const until = this.#log.floorId;
-        taken.push({ kind: 'gap', after: this.#lastId, until, missed });
         this.#serial += missed;
+        const until = this.#log.floorId;
+        if (this.#hasSeen(until)) continue;
+        taken.push({ kind: 'gap', after: this.#lastId, until, missed });
         this.#lastId = until;
         continue;
       }
       if (entry === undefined) break;
-      taken.push({ kind: 'event', ...entry });
       this.#serial += 1;
+      if (this.#hasSeen(entry.id)) continue;
+      taken.push({ kind: 'event', ...entry });
       this.#lastId = entry.id;
     }
     return taken;
+  }
+
+  #hasSeen(id: string): boolean {
+    if (this.#seen === undefined) return false;
+    const one = readEventId(id);
+    if (one !== undefined && !isAfter(one, this.#seen)) return true;
+    this.#seen = undefined;
+    return false;
   }
 }

@@ -62,6 +62,30 @@ describe('event log', () => {
     expect(() => log.read('nonsense')).toThrowError(expect.objectContaining({ code: 'AR_ERR_INVALID_CURSOR' }));
   });
 
+  test('tells a reader that has seen more than this instance only what comes after that', () => {
+    const log = new EventLog({ id: 'x' });
+    for (let i = 1; i <= 3; i++) log.append(event(i));
+    const ahead = log.read('x-5-0');
+    expect([ahead.take(10), ahead.lastId]).toEqual([[], 'x-5-0']);
+    for (let i = 4; i <= 5; i++) log.append(event(i));
+    log.append(event(6), 5);
+    log.append(event(7), 6);
+    expect(epochsOf(ahead.take(10))).toEqual([6, 7]);
+  });
+
+  test('tells of no gap that lies before what a reader has seen, and of the rest of one that goes on after it', () => {
+    const gapsAfter = (id: string, position: number) => {
+      const log = new EventLog({ id: 'x' });
+      log.append(event(1));
+      const ahead = log.read(id);
+      log.skipTo(position);
+      for (let i = position + 1; i <= 8; i++) log.append(event(i));
+      return epochsOf(ahead.take(10));
+    };
+    expect(gapsAfter('x-6-0', 4)).toEqual([7, 8]);
+    expect(gapsAfter('x-6-0', 7)).toEqual(['gap of 1', 8]);
+  });
+
   test('tells a slow reader of the gap, by name, and goes on after it', () => {
     const log = new EventLog({ id: 'x', capacity: 3 });
     const reader = log.read();
