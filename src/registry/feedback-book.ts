@@ -46,6 +46,7 @@ const sameWord = ({ namespace, intent, correct }: Pick<FeedbackRecord, 'namespac
 export class FeedbackBook {
   readonly #parts: FeedbackBookParts;
   readonly #maxEach: number;
+  /** In the order in which they came to be known here: after a gap in the log any. */
   readonly #records = new Map<string, FeedbackRecord>();
   /** Pending ones by what they say. */
   readonly #pending = new Map<string, string>();
@@ -60,8 +61,7 @@ export class FeedbackBook {
 
   /** Takes over what the store holds: once, before anything else. Error: AR_ERR_STORE_UNAVAILABLE. */
   async load(): Promise<void> {
-    const stored = await this.#parts.store.load();
-    for (const record of stored.sort((a, b) => numberOf(a.id) - numberOf(b.id))) this.#take(record);
+    for (const record of await this.#parts.store.load()) this.#take(record);
   }
 
   /** What another instance stored. */
@@ -93,9 +93,10 @@ export class FeedbackBook {
   /** Newest first. Error: AR_ERR_INVALID_CURSOR. */
   list({ status, namespace, limit, cursor }: FeedbackQuery): FeedbackPage {
     const after = cursor === undefined ? undefined : decodeCursor(cursor, CURSOR);
-    const wanted = [...this.#records.values()].reverse().filter((one) => {
+    const wanted = [...this.#records.values()].filter((one) => {
       return (status ?? one.status) === one.status && (namespace ?? one.namespace) === one.namespace;
     });
+    wanted.sort((a, b) => numberOf(b.id) - numberOf(a.id));
     const page = pageOf(wanted, keyOf, { after, limit });
     return { items: page.items.map(viewOf), nextCursor: page.nextCursor, pending: this.pending };
   }
@@ -201,8 +202,12 @@ export class FeedbackBook {
 
   #oldestDecided(): string[] {
     if (this.#records.size - this.pending < this.#maxEach) return [];
-    for (const { id, status } of this.#records.values()) if (status !== 'pending') return [id];
-    return [];
+    let oldest: FeedbackRecord | undefined;
+    for (const record of this.#records.values()) {
+      if (record.status === 'pending') continue;
+      if (oldest === undefined || numberOf(record.id) < numberOf(oldest.id)) oldest = record;
+    }
+    return oldest === undefined ? [] : [oldest.id];
   }
 
   async #serially<Result>(task: () => Promise<Result>): Promise<Result> {

@@ -174,6 +174,22 @@ describe('feedback', () => {
     );
   });
 
+  it('pages and forgets by number, in whatever order another instance tells of them', async () => {
+    const others = bookRig();
+    for (let i = 1; i <= 5; i++) await others.book.report({ ...WORD, intent: `umbrella ${i}` }, 'web');
+    for (const id of ['fb_1', 'fb_2', 'fb_3']) await others.book.reject(id, 'ops');
+    const byId = new Map((await others.store.load()).map((record) => [record.id, record]));
+    const put = ['fb_4', 'fb_3', 'fb_1', 'fb_5', 'fb_2'].flatMap((id) => byId.get(id) ?? []);
+    const { book } = bookRig({ maxEach: 3 });
+    book.follow({ put, remove: [] });
+    const first = book.list({ limit: 3 });
+    const second = book.list({ limit: 3, cursor: first.nextCursor ?? '' });
+    expect(first.items.map((one) => one.id)).toEqual(['fb_5', 'fb_4', 'fb_3']);
+    expect(second.items.map((one) => one.id)).toEqual(['fb_2', 'fb_1']);
+    await book.reject('fb_4', 'ops');
+    expect(book.list(ALL).items.map((one) => one.id)).toEqual(['fb_5', 'fb_4', 'fb_3', 'fb_2']);
+  });
+
   it('takes nothing after a stop', async () => {
     const { book } = bookRig();
     await book.stop();
