@@ -14,6 +14,8 @@ export interface LoadPlan {
   /** Requests in all. */
   readonly requests: number;
   readonly body: (n: number) => string;
+  /** Throws where an answer of status 200 is no success. */
+  readonly assertAnswer?: (text: string) => void;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
@@ -43,6 +45,7 @@ export async function load(plan: LoadPlan): Promise<LoadResult> {
       const { status, text } = await post(plan.url, body);
       if (status !== 200) throw new Error(`status ${status}: ${text}`);
       times.push(performance.now() - sentAt);
+      plan.assertAnswer?.(text);
     }
   };
   await Promise.all(Array.from({ length: plan.concurrency }, worker));

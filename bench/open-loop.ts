@@ -9,12 +9,16 @@ export interface OpenLoopPlan {
   readonly perSecond: number;
   readonly seconds: number;
   readonly body: (n: number) => string;
+  /** Ends it before its seconds are over. */
+  readonly isOver?: () => boolean;
+  /** Throws where an answer of status 200 is no success. */
+  readonly assertAnswer?: (text: string) => void;
 }
 
 export interface OpenLoopResult {
   readonly perSecond: number;
   readonly sent: number;
-  /** Answers other than 200. */
+  /** Requests without an answer, and answers that are no success. */
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -31,14 +35,16 @@ export async function openLoop(plan: OpenLoopPlan): Promise<OpenLoopResult> {
   const send = async (n: number): Promise<void> => {
     const dueAt = start + n * gapMs;
     try {
-      const { status } = await post(plan.url, plan.body(n));
+      const { status, text } = await post(plan.url, plan.body(n));
       if (status !== 200) failed++;
+      else plan.assertAnswer?.(text);
     } catch {
       failed++;
     }
     times.push(performance.now() - dueAt);
   };
-  for (let n = 0; n < total; ) {
+  let n = 0;
+  while (n < total && plan.isOver?.() !== true) {
     const due = Math.min(total, Math.floor((performance.now() - start) / gapMs) + 1);
     while (n < due) running.push(send(n++));
     // Timers fire a millisecond late at best; immediates keep the schedule and still let answers in.
@@ -48,7 +54,7 @@ export async function openLoop(plan: OpenLoopPlan): Promise<OpenLoopResult> {
   times.sort((a, b) => a - b);
   return {
     perSecond: plan.perSecond,
-    sent: total,
+    sent: n,
     failed,
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),

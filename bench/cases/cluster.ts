@@ -1,29 +1,15 @@
 /** Several instances over one Redis: how soon one knows what another took, and how many beats a second they hold. */
-
 import { TestRedis } from '../../test/storage/redis-server.ts';
+import { BATCH, beatsHeld, registerBeating, registrationOf } from '../beating-agents.ts';
 import { type RunningChild, startBuiltService } from '../child.ts';
-import { load, post, quantile } from '../http-load.ts';
+import { post, quantile } from '../http-load.ts';
 import { type BenchCase, type Finding, isQuick, shown } from '../report.ts';
 
 const REGISTRATIONS = isQuick ? 30 : 500;
 const AGENTS = isQuick ? 500 : 10_000;
-const BATCH = 500;
 const BEATS = isQuick ? 5_000 : 200_000;
 const ROUTABLE_MS = 250;
 const BEATS_A_SECOND = 20_000;
-
-interface Held {
-  readonly agentId: string;
-  readonly leaseId: string;
-}
-
-const registrationOf = (agentId: string, capability: string): string =>
-  JSON.stringify({
-    agentId,
-    capabilities: [capability],
-    transport: { type: 'local' },
-    heartbeatIntervalMs: 3_600_000,
-  });
 
 /** From the answer of the one to the first route of the other that answers the agent. */
 async function routableElsewhere(a: RunningChild, b: RunningChild): Promise<Finding> {
@@ -51,47 +37,6 @@ async function routableElsewhere(a: RunningChild, b: RunningChild): Promise<Find
   };
 }
 
-async function registerMany(url: string): Promise<Held[]> {
-  const held: Held[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < AGENTS) {
-      const i = next++;
-      const { status, text } = await post(
-        `${url}/v1/agents`,
-        registrationOf(`agent-${i}`, `bench.run.task_${i % 100}`),
-      );
-      if (status > 201) throw new Error(text);
-      held.push({ agentId: `agent-${i}`, leaseId: (JSON.parse(text) as Held).leaseId });
-    }
-  };
-  await Promise.all(Array.from({ length: 64 }, worker));
-  return held;
-}
-
-/** The other instance takes in every one of them on the same two cores. */
-async function beatsHeld({ url }: RunningChild, held: readonly Held[]): Promise<Finding> {
-  const batches: string[] = [];
-  for (let first = 0; first < held.length; first += BATCH) {
-    const beats = held
-      .slice(first, first + BATCH)
-      .map(({ agentId, leaseId }, i) => ({ agentId, leaseId, load: { active: i % 4, queued: 0, max: 8 } }));
-    batches.push(JSON.stringify({ beats }));
-  }
-  const body = (n: number): string => batches[n % batches.length] ?? '';
-  const requests = Math.ceil(BEATS / BATCH);
-  const { perSecond, p99Ms } = await load({ url: `${url}/v1/heartbeats`, concurrency: 4, requests, body });
-  const beats = perSecond * BATCH;
-  return {
-    what: `beats a second, ${BATCH} in a call, over HTTP with Redis and another instance`,
-    measured: `${shown(beats)}/s`,
-    target: `>= ${BEATS_A_SECOND}/s`,
-    isMet: beats >= BEATS_A_SECOND,
-    note: `${AGENTS} agents, p99 of a call ${shown(p99Ms)} ms`,
-    figures: { beats, p99Ms },
-  };
-}
-
 export const clusterCase: BenchCase = {
   name: 'cluster',
   async run() {
@@ -108,7 +53,10 @@ export const clusterCase: BenchCase = {
       const b = await startBuiltService(env);
       services.push(b);
       const routable = await routableElsewhere(a, b);
-      return [routable, await beatsHeld(a, await registerMany(a.url))];
+      const batches = await registerBeating(a.url, AGENTS, (i) => `bench.run.task_${i % 100}`);
+      // The other instance takes in every one of them on the same two cores.
+      const what = `beats a second, ${BATCH} in a call, over HTTP with Redis and another instance`;
+      return [routable, await beatsHeld(a.url, { what, batches, beats: BEATS, target: BEATS_A_SECOND })];
     } finally {
       for (const service of services) await service.stop();
       await redis.stop();

@@ -3,86 +3,35 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { assertAllTaken, BATCH, beatsHeld, registerBeating, registrationOf } from '../beating-agents.ts';
 import { type RunningChild, startBuiltService } from '../child.ts';
 import { type LoadResult, load, median, post } from '../http-load.ts';
-import { openLoop } from '../open-loop.ts';
+import { type OpenLoopPlan, openLoop } from '../open-loop.ts';
 import { memoryOf } from '../process-memory.ts';
-import { type BenchCase, type Finding, shown } from '../report.ts';
+import { type BenchCase, type Finding, isQuick, shown } from '../report.ts';
 
-const IS_QUICK = process.env.BENCH_QUICK === '1';
-const AGENTS = IS_QUICK ? 1_000 : 10_000;
-const RETURNING = IS_QUICK ? 300 : 2_000;
+const AGENTS = isQuick ? 1_000 : 10_000;
+const RETURNING = isQuick ? 300 : 2_000;
 /** Between two beats of an agent. */
 const INTERVAL_SECONDS = 30;
 const CAPABILITIES = 100;
-const BATCH = 500;
 const BEATS_A_SECOND = 10_000;
-const ROUNDS = IS_QUICK ? 2 : 6;
-const SECONDS = IS_QUICK ? 1 : 4;
+const ROUNDS = isQuick ? 2 : 6;
+const SECONDS = isQuick ? 1 : 4;
+/** Of a round that the service no longer keeps up with. */
+const LONGEST_SECONDS = 120;
 const AGENT_SCRIPT = fileURLToPath(new URL('../../test/app/agent-process.mjs', import.meta.url));
 
-interface Held {
-  readonly agentId: string;
-  readonly leaseId: string;
-}
+const capabilityOf = (n: number): string => `bench.run.task_${n % CAPABILITIES}`;
+const routeBody = (n: number): string => JSON.stringify({ capability: capabilityOf(n) });
 
-const registrationOf = (agentId: string, i: number): string =>
-  JSON.stringify({
-    agentId,
-    capabilities: [`bench.run.task_${i % CAPABILITIES}`],
-    transport: { type: 'local' },
-    heartbeatIntervalMs: 3_600_000,
-  });
-
-const routeBody = (n: number): string => JSON.stringify({ capability: `bench.run.task_${n % CAPABILITIES}` });
-
-/** Registers side by side: each waits for its own flush. */
-async function registerMany(url: string, prefix: string, count: number): Promise<Held[]> {
-  const held: Held[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const i = next++;
-      const agentId = `${prefix}${i}`;
-      const { status, text } = await post(`${url}/v1/agents`, registrationOf(agentId, i));
-      if (status > 201) throw new Error(text);
-      held.push({ agentId, leaseId: (JSON.parse(text) as Held).leaseId });
-    }
-  };
-  await Promise.all(Array.from({ length: 64 }, worker));
-  return held;
-}
-
-function batchesOf(held: readonly Held[]): string[] {
-  const batches: string[] = [];
-  for (let first = 0; first < held.length; first += BATCH) {
-    const beats = held
-      .slice(first, first + BATCH)
-      .map(({ agentId, leaseId }, i) => ({ agentId, leaseId, load: { active: i % 4, queued: 0, max: 8 } }));
-    batches.push(JSON.stringify({ beats }));
-  }
-  return batches;
-}
-
-async function beatsHeld({ url }: RunningChild, batches: readonly string[]): Promise<Finding> {
-  const calls = Math.ceil((SECONDS * BEATS_A_SECOND * 2) / BATCH);
-  const body = (n: number): string => batches[n % batches.length] ?? '';
-  const { perSecond, p99Ms } = await load({ url: `${url}/v1/heartbeats`, concurrency: 4, requests: calls, body });
-  const beats = perSecond * BATCH;
-  return {
-    what: `beats a second, ${BATCH} in a call, over HTTP with lmdb`,
-    measured: `${shown(beats)}/s`,
-    target: '>= 10,000/s',
-    isMet: beats >= BEATS_A_SECOND,
-    note: `${AGENTS} agents, p99 of a call ${shown(p99Ms)} ms`,
-    figures: { beats, p99Ms },
-  };
-}
-
-/** Rounds with and without, one after the other: what disturbs the machine disturbs both. */
+/**
+ * Rounds with and without, one after the other: what disturbs the machine disturbs both. The other load lasts as long
+ * as the routes do, and must be taken whole.
+ */
 async function routesBeside(
   { url }: RunningChild,
-  disturb: (seconds: number) => Promise<unknown>,
+  other: Pick<OpenLoopPlan, 'url' | 'perSecond' | 'body' | 'assertAnswer'>,
 ): Promise<{ quiet: LoadResult[]; disturbed: LoadResult[] }> {
   const quiet: LoadResult[] = [];
   const disturbed: LoadResult[] = [];
@@ -91,8 +40,15 @@ async function routesBeside(
   const requests = Math.round(warm.perSecond * SECONDS);
   for (let round = 0; round < ROUNDS; round++) {
     quiet.push(await load({ ...plan, requests }));
-    const [result] = await Promise.all([load({ ...plan, requests }), disturb(SECONDS)]);
-    disturbed.push(result);
+    let isOver = false;
+    const beside = openLoop({ ...other, seconds: LONGEST_SECONDS, isOver: () => isOver });
+    disturbed.push(
+      await load({ ...plan, requests }).finally(() => {
+        isOver = true;
+      }),
+    );
+    const { failed, sent } = await beside;
+    if (failed > 0 || sent === 0) throw new Error(`${failed} of ${sent} requests beside the routes failed`);
   }
   return { quiet, disturbed };
 }
@@ -100,9 +56,8 @@ async function routesBeside(
 async function routesWhileBeating(service: RunningChild, batches: readonly string[]): Promise<Finding> {
   const body = (n: number): string => batches[n % batches.length] ?? '';
   const url = `${service.url}/v1/heartbeats`;
-  const { quiet, disturbed } = await routesBeside(service, (seconds) =>
-    openLoop({ url, perSecond: BEATS_A_SECOND / BATCH, seconds, body }),
-  );
+  const beats = { url, perSecond: BEATS_A_SECOND / BATCH, body, assertAnswer: assertAllTaken };
+  const { quiet, disturbed } = await routesBeside(service, beats);
   const share = median(disturbed.map((one, i) => one.perSecond / (quiet[i]?.perSecond ?? Number.NaN)));
   return {
     what: `routes a second while ${BEATS_A_SECOND} beats/s come / quiet`,
@@ -120,10 +75,10 @@ async function routesWhileReturning(service: RunningChild): Promise<Finding> {
   let next = 0;
   const body = (): string => {
     const i = next++ % RETURNING;
-    return registrationOf(`agent-${i}`, i);
+    return registrationOf(`agent-${i}`, capabilityOf(i));
   };
   const perSecond = RETURNING / INTERVAL_SECONDS;
-  const { quiet, disturbed } = await routesBeside(service, (seconds) => openLoop({ url, perSecond, seconds, body }));
+  const { quiet, disturbed } = await routesBeside(service, { url, perSecond, body });
   const ratio = median(disturbed.map((one, i) => one.p99Ms / (quiet[i]?.p99Ms ?? Number.NaN)));
   return {
     what: `p99 of routes while ${RETURNING} agents register again / quiet`,
@@ -179,8 +134,10 @@ export const heartbeatsCase: BenchCase = {
     try {
       const pid = service.process.pid ?? 0;
       const emptyMb = memoryOf(pid).serviceMb;
-      const batches = batchesOf(await registerMany(service.url, 'agent-', AGENTS));
-      const beats = await beatsHeld(service, batches);
+      const batches = await registerBeating(service.url, AGENTS, capabilityOf);
+      const what = `beats a second, ${BATCH} in a call, over HTTP with lmdb`;
+      const held = SECONDS * BEATS_A_SECOND * 2;
+      const beats = await beatsHeld(service.url, { what, batches, beats: held, target: BEATS_A_SECOND });
       const { serviceMb } = memoryOf(pid);
       const memory: Finding = {
         what: `memory of the service with ${AGENTS} agents, after their beats`,
