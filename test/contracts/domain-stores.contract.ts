@@ -15,6 +15,7 @@ import {
   KeyValueVectorStore,
 } from '../../src/storage/index.ts';
 import { sampleRecord } from '../storage/sample-record.ts';
+import { indexManifestTests } from './index-manifest.contract.ts';
 import type { StoreBackend, StorePlace } from './key-value-store.contract.ts';
 
 const sampleEntry = (name: string): DictionaryEntry =>
@@ -90,6 +91,7 @@ export function runDomainStoreContracts(backend: StoreBackend): void {
     describe('rule store', () => ruleStoreTests(() => bench));
     describe('vector store', () => vectorStoreTests(() => bench));
     describe('golden and hold stores', () => indexStoreTests(() => bench));
+    describe('index manifest', () => indexManifestTests(() => bench));
   });
 }
 
@@ -219,7 +221,8 @@ function vectorStoreTests(bench: () => Bench): void {
   test('changes nothing when a known hash is put again', async () => {
     const vectors = new KeyValueVectorStore(bench().store);
     await vectors.putMany('model-a', new Map([[hash, vector]]));
-    await vectors.putMany('model-a', new Map([[hash, new Float32Array(384)]]));
+    const kept = await vectors.putMany('model-a', new Map([[hash, new Float32Array(384)]]));
+    expect(kept).toEqual(new Map([[hash, vector]]));
     expect((await vectors.getMany('model-a', [hash])).get(hash)).toEqual(vector);
   });
 

@@ -231,13 +231,14 @@ export class SharedVersions {
     const above = Math.max(this.#fence, await lastNumber());
     return claims.take(`index:${fingerprint}`, { above, ...options }).catch((cause: unknown) => {
       if (isAgentReachError(cause)) throw cause;
-      throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail: errorText(cause), cause });
+      const detail = `Who builds the index cannot be agreed on: ${errorText(cause)}`;
+      throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail, cause });
     });
   }
 
   /** The version that another instance built meanwhile, once it serves here. */
   async #joined(signal: AbortSignal): Promise<IndexVersionInfo> {
-    while (!this.isServed) {
+    while (!this.isServed && this.#hold === null) {
       if (this.#failure !== undefined) throw this.#failure;
       await this.#news(signal);
     }
