@@ -73,6 +73,8 @@ export const ERRORS = {
   AR_ERR_STORE_IN_USE: service(503, 'Another process owns the store.', false),
   /** Decided again by the service itself a few times before anybody sees it. */
   AR_ERR_STORE_CONFLICT: service(503, 'Another instance changed the same thing at the same time.'),
+  /** Kept inside: whoever watches the leases looks again. */
+  AR_ERR_LEASE_WATCHED: service(503, 'The lease is not over, or another instance watches it.'),
   AR_ERR_INDEX_CORRUPT: service(503, 'An index version on disk cannot be used.', false),
   AR_ERR_DEADLINE: service(504, 'The deadline passed before the work was done.'),
 } as const satisfies Record<string, ErrorDefinition>;

@@ -11,6 +11,11 @@ export interface RegistryChange {
   /** Of the agents: a reason of their new state, or `withdrawn` or `evicted`. Told to other instances. */
   readonly why?: string;
   /**
+   * The lease of these agents is over because nobody heard of them: where several instances share the store, it takes
+   * that from the one that watches the leases only, and only once the deadline that it keeps itself is over.
+   */
+  readonly endsLease?: true;
+  /**
    * Of the agents, what they are now by whoever changed them: no record says whether an agent that is let go or back
    * is busy or doubted. Told to other instances.
    */
@@ -20,7 +25,8 @@ export interface RegistryChange {
 /**
  * Where agents and the dictionary outlive the process. `commit` resolves once the change would survive kill -9, and
  * commits of one caller take effect in the order made. Errors: AR_ERR_STORE_UNAVAILABLE; AR_ERR_STORE_CONFLICT where
- * another instance has changed the same, or watches the lease that this one ends. Nothing was stored then.
+ * another instance has changed the same; AR_ERR_LEASE_WATCHED for the end of a lease that is not over, or that another
+ * one watches. Nothing was stored then.
  */
 export interface AgentStore {
   load(): Promise<{ readonly agents: readonly AgentRecord[]; readonly entries: readonly DictionaryEntry[] }>;

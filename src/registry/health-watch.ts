@@ -17,6 +17,8 @@ import { type LeaseCensus, SelfPreservation } from './self-preservation.ts';
 
 /** How soon an eviction that the store refused is tried again. */
 const RETRY_EVICTION_MS = 60_000;
+/** The same for the end of a lease, which the other instances do not know of until it is stored. */
+const RETRY_END_MS = 5_000;
 
 export interface HealthWatchParts {
   readonly clock: Clock;
@@ -107,18 +109,9 @@ export class HealthWatch {
   }
 
   /** Out of routing when this returns; stored in the background. `learnt` at the same time, it is one change. */
-  takeOffline(agent: RegisteredAgent, why: StateReason, learnt: AgentFacts = {}): RegisteredAgent {
-    const { clock, ledger, writer, keepOfflineMs } = this.#parts;
-    const record: AgentRecord = { ...(learnt.record ?? agent.record), offlineAt: clock.wallNow() };
-    const liveness = {
-      ...learnt.liveness,
-      suspicion: null,
-      hasLapsed: true,
-      ejectedDueAt: null,
-      evictionDueAt: clock.now() + keepOfflineMs,
-    };
-    const offline = ledger.change(agent, { record, liveness }, why);
-    writer.syncAgent(record.agentId);
+  takeOffline(agent: RegisteredAgent, why: StateReason, learnt?: AgentFacts): RegisteredAgent {
+    const offline = this.#putOffline(agent, why, learnt);
+    this.#parts.writer.syncAgent(offline.record.agentId);
     this.watch(offline);
     return offline;
   }
@@ -129,9 +122,38 @@ export class HealthWatch {
     this.#preservation.stop();
   }
 
+  /** Out of routing as with `takeOffline`; whoever shares the store is told once the store agrees. */
+  #endLease(agent: RegisteredAgent): RegisteredAgent {
+    const offline = this.#putOffline(agent, silenceOf(agent));
+    this.#storeEnd(offline);
+    return offline;
+  }
+
+  #storeEnd(offline: RegisteredAgent): void {
+    this.#parts.writer.syncEnd(offline.record);
+    this.watch(offline);
+  }
+
+  #putOffline(agent: RegisteredAgent, why: StateReason, learnt: AgentFacts = {}): RegisteredAgent {
+    const { clock, ledger, keepOfflineMs } = this.#parts;
+    const record: AgentRecord = { ...(learnt.record ?? agent.record), offlineAt: clock.wallNow() };
+    const liveness = {
+      ...learnt.liveness,
+      suspicion: null,
+      hasLapsed: true,
+      ejectedDueAt: null,
+      evictionDueAt: clock.now() + keepOfflineMs,
+    };
+    return ledger.change(agent, { record, liveness }, why);
+  }
+
   #nextDueAt(agent: RegisteredAgent): number {
     const { record, liveness } = agent;
-    if (record.offlineAt !== null) return liveness.evictionDueAt ?? this.#parts.clock.now();
+    if (record.offlineAt !== null) {
+      const { clock, writer } = this.#parts;
+      const evictionAt = liveness.evictionDueAt ?? clock.now();
+      return writer.hasUnstoredEnd(record) ? Math.min(evictionAt, clock.now() + RETRY_END_MS) : evictionAt;
+    }
     const { heardAt, missedBeats, hasLapsed, expiryDueAt, drainDueAt, ejectedDueAt } = liveness;
     const missAt = missedBeatAt(heardAt, record.heartbeatIntervalMs, missedBeats + 1);
     const silenceAt = Math.max(this.#deafUntil(record), hasLapsed ? missAt : Math.min(missAt, this.#lapseAt(agent)));
@@ -150,7 +172,7 @@ export class HealthWatch {
   }
 
   #onDue(agentId: string): void {
-    const { ledger, clock } = this.#parts;
+    const { ledger, clock, writer } = this.#parts;
     const agent = ledger.directory.agent(agentId);
     if (agent === undefined) return;
     const now = clock.now();
@@ -158,6 +180,7 @@ export class HealthWatch {
     const { expiryDueAt, drainDueAt, ejectedDueAt, evictionDueAt } = agent.liveness;
     if (agent.record.offlineAt !== null) {
       if (isDue(evictionDueAt)) this.#evict(agentId);
+      else if (writer.hasUnstoredEnd(agent.record)) this.#storeEnd(agent);
       else this.watch(agent);
     } else if (isDue(expiryDueAt)) this.takeOffline(agent, 'expired');
     else if (isDue(drainDueAt)) this.takeOffline(agent, 'drain_over');
@@ -190,18 +213,17 @@ export class HealthWatch {
 
   /** The lease ran out and nothing answers: offline, or kept while too many run out together. */
   #letGo(agent: RegisteredAgent, facts: NonNullable<AgentFacts['liveness']> = {}): RegisteredAgent {
-    const why = hasFailedProbe(agent) ? 'probe_failed' : 'lease_lapsed';
-    if (!this.#preservation.keeps()) return this.takeOffline(agent, why);
+    if (!this.#preservation.keeps()) return this.#endLease(agent);
     const at = this.#parts.clock.now();
     const suspicion: Suspicion = { ...(agent.liveness.suspicion ?? { cause: 'silence', at }), isLapsed: true };
-    return this.#parts.ledger.change(agent, { liveness: { ...facts, suspicion } }, why);
+    return this.#parts.ledger.change(agent, { liveness: { ...facts, suspicion } }, silenceOf(agent));
   }
 
   #letGoOfKept(): void {
     for (const agent of [...this.#parts.ledger.directory.all()]) {
       const { record, liveness } = agent;
       if (record.offlineAt !== null || liveness.suspicion?.isLapsed !== true) continue;
-      this.takeOffline(agent, hasFailedProbe(agent) ? 'probe_failed' : 'lease_lapsed');
+      this.#endLease(agent);
     }
   }
 
@@ -268,9 +290,13 @@ export class HealthWatch {
     };
     writer.inTurn(agentId, evict).catch((error: unknown) => {
       log('error', 'an agent long offline was not evicted; tried again later', { agentId, reason: errorText(error) });
-      this.#deadlines.set(agentId, clock.now() + RETRY_EVICTION_MS);
+      if (this.#isSweeping) this.#deadlines.set(agentId, clock.now() + RETRY_EVICTION_MS);
     });
   }
+}
+
+function silenceOf(agent: RegisteredAgent): StateReason {
+  return hasFailedProbe(agent) ? 'probe_failed' : 'lease_lapsed';
 }
 
 /** Nothing answered since the last beat. */

@@ -16,6 +16,8 @@ export class RegistryWriter {
   readonly #directory: AgentDirectory;
   readonly #lanes = new TaskLanes();
   readonly #entriesInFlight = new Map<string, DictionaryEntry>();
+  /** Agents let go for their silence, by the `offlineAt` that the store has not taken yet: it has the last word. */
+  readonly #unstoredEnds = new Map<string, number>();
   #isStopped = false;
 
   constructor(store: AgentStore, directory: AgentDirectory) {
@@ -38,10 +40,11 @@ export class RegistryWriter {
     return this.#withEntries(entries, (joined) => this.#store.commit({ putAgents: [record], putEntries: joined }));
   }
 
-  /** Stores what somebody's word has made of a registered agent. */
+  /** Stores what somebody's word has made of a registered agent; an end that the store has not taken is no part of it. */
   async commitWord(record: AgentRecord, about: Required<Pick<RegistryChange, 'why' | 'state'>>): Promise<void> {
     this.#assertNext(record);
-    await this.#store.commit({ putAgents: [record], ...about });
+    const stored = this.hasUnstoredEnd(record) ? { ...record, offlineAt: null } : record;
+    await this.#store.commit({ putAgents: [stored], ...about });
   }
 
   /** Stores what an operator made of `old`; answers it as stored, with the word of a registration in flight. */
@@ -56,7 +59,20 @@ export class RegistryWriter {
   }
 
   async removeAgent(agentId: AgentId, why: 'withdrawn' | 'evicted' = 'withdrawn'): Promise<void> {
-    await this.#store.commit({ removeAgents: [agentId], why });
+    const end = why === 'evicted' ? { endsLease: true as const } : {};
+    await this.#store.commit({ removeAgents: [agentId], why, ...end });
+    this.#unstoredEnds.delete(agentId);
+  }
+
+  /** As `syncAgent`, of an agent let go for its silence. */
+  syncEnd({ agentId, offlineAt }: AgentRecord): void {
+    if (offlineAt !== null) this.#unstoredEnds.set(agentId, offlineAt);
+    this.syncAgent(agentId);
+  }
+
+  /** The agent is offline for its silence, and the store has not taken that. */
+  hasUnstoredEnd({ agentId, offlineAt }: AgentRecord): boolean {
+    return offlineAt !== null && this.#unstoredEnds.get(agentId) === offlineAt;
   }
 
   /**
@@ -67,8 +83,12 @@ export class RegistryWriter {
     const sync = async (): Promise<void> => {
       const agent = this.#directory.agent(agentId);
       if (agent === undefined) return;
-      const { reason: why, state } = agent.liveness;
-      await this.#store.commit({ putAgents: [agent.record], why, state });
+      const { record, liveness } = agent;
+      const { reason: why, state } = liveness;
+      const isEnd = this.hasUnstoredEnd(record);
+      if (!isEnd) this.#unstoredEnds.delete(agentId);
+      await this.#store.commit({ putAgents: [record], why, state, ...(isEnd ? { endsLease: true } : {}) });
+      if (this.hasUnstoredEnd(record)) this.#unstoredEnds.delete(agentId);
     };
     this.inTurn(agentId, sync).catch((error: unknown) => {
       log('error', 'a change of state was not stored; memory has it', { agentId, reason: errorText(error) });

@@ -42,9 +42,6 @@ type StoredAgent = Omit<AgentRecord, keyof typeof YOUNGER_FIELDS> &
 type StoredEntry = Omit<DictionaryEntry, 'examples' | 'revision'> &
   Partial<Pick<DictionaryEntry, 'examples' | 'revision'>>;
 
-/** Reasons that hold only where nobody has heard of the agent meanwhile. */
-const LEASE_ENDS: ReadonlySet<string> = new Set(['lease_lapsed', 'evicted']);
-
 export class KeyValueAgentStore implements AgentStore {
   readonly #store: KeyValueStore;
 
@@ -67,10 +64,10 @@ export class KeyValueAgentStore implements AgentStore {
   }
 
   async commit(change: RegistryChange): Promise<void> {
-    const { why, state } = change;
+    const { why, state, endsLease } = change;
     const about = {
       ...(why === undefined ? {} : { note: state === undefined ? why : `${why} ${state}` }),
-      ...(why !== undefined && LEASE_ENDS.has(why) ? { endsLease: true as const } : {}),
+      ...(endsLease === undefined ? {} : { endsLease }),
     };
     const writes: TableWrite[] = [];
     for (const record of change.putAgents ?? []) {

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../src/core/index.ts';
 import { BeatSender, type RedisLink, redisKeys, SweeperElection } from '../../src/redis/index.ts';
+import type { RegistryChange } from '../../src/registry/index.ts';
 import { KeyValueAgentStore, RedisStore } from '../../src/storage/index.ts';
 import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
 import { sampleRecord } from '../storage/sample-record.ts';
@@ -60,28 +61,34 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     return { store, agents: new KeyValueAgentStore(store) };
   }
 
-  test('alone ends leases, under the newest fence, and only those that are over by the clock of Redis', async () => {
-    const { store, agents } = await opened();
-    const offline = sampleRecord('a', { offlineAt: 1 });
-    const end = () =>
-      agents.commit({ putAgents: [offline], why: 'lease_lapsed' }).then(
-        () => 'stored',
-        (error) => error.code,
-      );
-    await agents.commit({ putAgents: [sampleRecord('a')] });
-    expect(await end()).toBe('AR_ERR_STORE_CONFLICT');
-    await redis.set(keys.fence, '7');
-    store.useFence('6');
-    expect(await end()).toBe('AR_ERR_STORE_CONFLICT');
-    store.useFence('7');
-    await redis.zadd(keys.deadlines, Date.now() + 60_000, 'a');
-    expect(await end()).toBe('AR_ERR_STORE_CONFLICT');
-    expect((await agents.load()).agents).toMatchObject([{ agentId: 'a', offlineAt: null }]);
-    await redis.zadd(keys.deadlines, 1, 'a');
-    expect(await end()).toBe('stored');
-    await agents.commit({ removeAgents: [offline.agentId], why: 'evicted' });
-    expect(await redis.zcard(keys.deadlines)).toBe(0);
-  });
+  test.each(['lease_lapsed', 'probe_failed', 'cordoned'])(
+    'alone ends leases (%s), under the newest fence, and only those that are over by the clock of Redis',
+    async (why) => {
+      const { store, agents } = await opened();
+      const offline = sampleRecord('a', { offlineAt: 1 });
+      const ending = async (change: RegistryChange): Promise<string> => {
+        const end = { ...change, endsLease: true } as const;
+        return agents.commit(end).then(
+          () => 'stored',
+          (error) => error.code,
+        );
+      };
+      const end = () => ending({ putAgents: [offline], why });
+      const evict = () => ending({ removeAgents: [offline.agentId], why: 'evicted' });
+      await agents.commit({ putAgents: [sampleRecord('a')] });
+      expect([await end(), await evict()]).toEqual(['AR_ERR_LEASE_WATCHED', 'AR_ERR_LEASE_WATCHED']);
+      await redis.set(keys.fence, '7');
+      store.useFence('6');
+      expect([await end(), await evict()]).toEqual(['AR_ERR_LEASE_WATCHED', 'AR_ERR_LEASE_WATCHED']);
+      store.useFence('7');
+      await redis.zadd(keys.deadlines, Date.now() + 60_000, 'a');
+      expect([await end(), await evict()]).toEqual(['AR_ERR_LEASE_WATCHED', 'AR_ERR_LEASE_WATCHED']);
+      expect((await agents.load()).agents).toMatchObject([{ agentId: 'a', offlineAt: null }]);
+      await redis.zadd(keys.deadlines, 1, 'a');
+      expect([await end(), await evict()]).toEqual(['stored', 'stored']);
+      expect(await redis.zcard(keys.deadlines)).toBe(0);
+    },
+  );
 
   test('hears of beats at other instances: they put deadlines off by the newest lease only', async () => {
     const { store, agents } = await opened();

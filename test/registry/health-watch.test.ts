@@ -179,6 +179,67 @@ describe('sweeping', () => {
   });
 });
 
+describe('the end of a lease', () => {
+  const storedOf = async ({ store }: RegistryBench) => (await store.load()).agents.map(({ offlineAt }) => offlineAt);
+
+  test.each([
+    ['lease_lapsed', {}],
+    ['probe_failed', HEALTH],
+  ] as const)('for silence (%s) and eviction are marked as that for the store', async (why, changes) => {
+    const { bench } = await withAgent(changes, 'a', makeBench({ registry: { keepOfflineMs: 60_000 } }));
+    bench.prober.fail();
+    await pass(bench.clock, 95_000);
+    expect(bench.store.ends).toEqual([why]);
+    await pass(bench.clock, 60_000);
+    expect(bench.store.ends).toEqual([why, 'evicted']);
+  });
+
+  test('of a cordoned agent is marked, though its state stays', async () => {
+    const { bench } = await withAgent();
+    await bench.registry.cordon('a', { reason: 'broken' }, 'op');
+    await pass(bench.clock, 95_000);
+    expect([bench.store.ends, stateOf(bench)]).toEqual([['cordoned'], 'cordoned']);
+  });
+
+  test('is not what `expiresAt` and a drain bring: any instance may store those', async () => {
+    const { bench, beat } = await withAgent({ ttl: 60, heartbeatIntervalMs: 60_000 });
+    bench.clock.advance(59_000);
+    beat();
+    await pass(bench.clock, 2_000);
+    expect(bench.registry.get('a')).toMatchObject({ state: 'offline', stateReason: 'expired' });
+    expect([bench.store.ends, (await storedOf(bench))[0]]).toEqual([[], bench.clock.wallNow() - 1_000]);
+  });
+
+  test('that the store refuses is asked for once, then again later, and no word of others stores it', async () => {
+    const { bench } = await withAgent();
+    bench.store.keepsLeases = true;
+    await pass(bench.clock, 91_000);
+    expect([bench.store.ends, stateOf(bench)]).toEqual([['lease_lapsed'], 'offline']);
+    await bench.registry.cordon('a', { reason: 'broken' }, 'op');
+    expect(await storedOf(bench)).toEqual([null]);
+    bench.store.keepsLeases = false;
+    await pass(bench.clock, 5_000);
+    expect(await storedOf(bench)).toEqual([bench.clock.wallNow() - 6_000]);
+  });
+
+  test('that was not stored is stored by the next time it sweeps, and never once the agent is back', async () => {
+    const { bench } = await withAgent({}, 'a');
+    const { beat } = await withAgent({}, 'b', bench);
+    bench.store.isBroken = true;
+    await pass(bench.clock, 91_000);
+    bench.registry.setSweeping(false);
+    bench.store.isBroken = false;
+    beat();
+    bench.store.keepsLeases = true;
+    await pass(bench.clock, 60_000);
+    expect([bench.store.ends, await storedOf(bench)]).toEqual([[], [null, null]]);
+    bench.store.keepsLeases = false;
+    bench.registry.setSweeping(true);
+    await pass(bench.clock, 5_000);
+    expect([bench.store.ends, stateOf(bench), stateOf(bench, 'b')]).toEqual([['lease_lapsed'], 'offline', 'suspect']);
+  });
+});
+
 test('200 starts of one agent under new ids leave nothing once the old ones are evicted', async () => {
   const bench = makeBench({ registry: { keepOfflineMs: 60_000, preserveMs: 0 } });
   for (let i = 0; i < 200; i++) {

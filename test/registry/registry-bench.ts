@@ -45,7 +45,11 @@ export class RecordingIndex implements CapabilityIndex {
 export class SwitchStore implements AgentStore {
   readonly #inner: AgentStore;
   isBroken = false;
+  /** Takes the end of no lease, as a shared store of which another instance is the sweeper. */
+  keepsLeases = false;
   commits = 0;
+  /** Why each lease was ended that the store was asked to end. */
+  readonly ends: string[] = [];
   #held: Promise<void> | undefined;
 
   constructor(inner: AgentStore) {
@@ -70,6 +74,8 @@ export class SwitchStore implements AgentStore {
   async commit(change: RegistryChange): Promise<void> {
     await this.#held;
     if (this.isBroken) throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE');
+    if (change.endsLease) this.ends.push(change.why ?? '');
+    if (change.endsLease && this.keepsLeases) throw new AgentReachError('AR_ERR_LEASE_WATCHED');
     this.commits += 1;
     await this.#inner.commit(change);
   }

@@ -317,7 +317,7 @@ export class RedisStore implements KeyValueStore {
       if (this.log.isFollowing) await this.log.caughtUp(newest);
       return new AgentReachError('AR_ERR_STORE_CONFLICT');
     }
-    return new AgentReachError('AR_ERR_STORE_CONFLICT', { detail: 'the lease is not over, or another one watches it' });
+    return new AgentReachError('AR_ERR_LEASE_WATCHED');
   }
 
   async #call<T>(command: () => Promise<T>, onFailure?: (reason: string) => void): Promise<T> {
