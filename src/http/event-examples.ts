@@ -22,4 +22,5 @@ event: ${FEED_EVENT.type}
 data: ${JSON.stringify(FEED_EVENT)}
 
 : quiet
+id: 7m3k0c9w-57-0
 `;

@@ -1,16 +1,18 @@
 /**
  * The change feed as an endless stream. It pulls: events are written as fast as the reader takes them, and nothing is
- * kept for it but its place in the log. Silence is filled with comments, so that neither side takes it for a death.
+ * kept for it but its place in the log. Silence is filled with comments, so that neither side takes it for a death;
+ * each tells how far the log was read, so that a reader to whom nothing matters can go on from there.
  */
 import type { FeedEvent } from '../contract/index.ts';
 import { type Clock, nextTurn } from '../core/index.ts';
 import type { EventLog, EventReader, ReadEvent, RegistryEvent } from '../events/index.ts';
-import { frame } from './event-stream.ts';
+import { frame, placeComment } from './event-stream.ts';
 import { arrivalWithin } from './log-arrival.ts';
 
 const QUIET_MS = 15_000;
 const TAKEN_AT_ONCE = 64;
-const COMMENT = new TextEncoder().encode(': quiet\n\n');
+/** Passed over in a row until the place is told, however short the silence: the log keeps some ten times as many. */
+const UNTOLD = 1_024;
 
 export interface EventFeedParts {
   readonly clock: Clock;
@@ -23,8 +25,10 @@ export interface EventFeedParts {
 export function eventFeed({ clock, log, reader, ready, isWanted }: EventFeedParts): ReadableStream<Uint8Array> {
   let giveUp = (): void => undefined;
   let isOpen = true;
-  const waited = (): Promise<boolean> => {
-    const arrival = arrivalWithin(log, clock, QUIET_MS);
+  let sentAt = clock.now();
+  let passedOver = 0;
+  const waitForNews = (): Promise<boolean> => {
+    const arrival = arrivalWithin(log, clock, sentAt + QUIET_MS - clock.now());
     giveUp = arrival.giveUp;
     return arrival.arrived;
   };
@@ -34,14 +38,20 @@ export function eventFeed({ clock, log, reader, ready, isWanted }: EventFeedPart
         controller.enqueue(frame('ready', ready, ready.id));
       },
       async pull(controller) {
+        const send = (frames: readonly Uint8Array[]): void => {
+          for (const one of frames) controller.enqueue(one);
+          sentAt = clock.now();
+          passedOver = 0;
+        };
         while (isOpen) {
           const taken = reader.take(TAKEN_AT_ONCE);
           const frames = taken.flatMap((one) => frameOf(one, isWanted));
-          for (const one of frames) controller.enqueue(one);
-          if (frames.length > 0) return;
+          if (frames.length > 0) return send(frames);
+          passedOver += taken.length;
+          if (passedOver >= UNTOLD || clock.now() >= sentAt + QUIET_MS) return send([placeComment(reader.lastId)]);
           if (taken.length > 0) await nextTurn();
           else if (log.isClosed) return controller.close();
-          else if (!(await waited())) return controller.enqueue(COMMENT);
+          else await waitForNews();
         }
       },
       cancel() {

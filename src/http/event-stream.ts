@@ -44,3 +44,8 @@ export function frame(event: string, data: unknown, id?: string): Uint8Array {
   const place = id === undefined ? '' : `id: ${id}\n`;
   return encoder.encode(`${place}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
+
+/** No event: a line to skip, and the id to come back with. */
+export function placeComment(id: string): Uint8Array {
+  return encoder.encode(`: quiet\nid: ${id}\n\n`);
+}

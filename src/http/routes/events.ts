@@ -22,10 +22,11 @@ const followEvents = (events: EventFeedService, clock: Clock): Endpoint =>
     summary: 'Follow what changes in the registry',
     description:
       'A stream that never ends by itself. First comes `ready` with the id after which everything comes (at a resume ' +
-      'the one resumed from) and the registry epoch of now; then each ' +
-      'change as an event of its type; `gap` where events were dropped before a slow reader came to them; comment ' +
-      'lines in between. To hold the registry in step: open the stream, read GET /v1/agents, then apply what comes. ' +
-      'After a break send the last id as `Last-Event-ID`, at this instance or another one.',
+      'the one resumed from) and the registry epoch of now; then each change as an event of its type; `gap` where ' +
+      'events were dropped before a slow reader came to them; in every silence of 15 s a comment, with the id up to ' +
+      'which nothing was for this reader. To hold the registry in step: open the stream, read GET /v1/agents, then ' +
+      'apply what comes. After a break send the last id, that of a comment too, as `Last-Event-ID`, at this instance ' +
+      'or another one.',
     query: followEventsQuerySchema,
     headers: [{ name: 'Last-Event-ID', description: 'Id of the last event seen.', example: FEED_EVENT.id }],
     replies: {
