@@ -7,8 +7,13 @@ export interface Clock {
   now(): number;
   /** Milliseconds since 1970. */
   wallNow(): number;
-  /** Runs `task` once after `delayMs`; the returned function cancels it. Never keeps the process alive. */
-  schedule(delayMs: number, task: () => void): CancelTimer;
+  /** Runs `task` once after `delayMs`; the returned function cancels it. */
+  schedule(delayMs: number, task: () => void, options?: ScheduleOptions): CancelTimer;
+}
+
+export interface ScheduleOptions {
+  /** Whether the process waits for it even where nothing else is left to do. Default: no. */
+  readonly keepsAlive?: boolean;
 }
 
 export type CancelTimer = () => void;
@@ -16,9 +21,9 @@ export type CancelTimer = () => void;
 export const systemClock: Clock = {
   now: () => performance.now(),
   wallNow: () => Date.now(),
-  schedule(delayMs, task) {
+  schedule(delayMs, task, { keepsAlive = false } = {}) {
     const timer = setTimeout(task, delayMs);
-    timer.unref();
+    if (!keepsAlive) timer.unref();
     return () => clearTimeout(timer);
   },
 };

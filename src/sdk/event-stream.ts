@@ -1,10 +1,12 @@
 /**
- * Reads `text/event-stream`. Chunks may be cut anywhere, inside a character or a line end too; comments, ids and
- * retry fields are passed over. An event that the end of the stream cuts off is dropped, as the standard says.
+ * Reads `text/event-stream`. Chunks may be cut anywhere, inside a character or a line end too; comments and retry
+ * fields are passed over. An event that the end of the stream cuts off is dropped, as the standard says.
  */
 export interface StreamEvent {
   readonly event: string;
-  readonly data: string;
+  /** undefined where an id came without an event: only the place in the stream has moved. */
+  readonly data: string | undefined;
+  readonly id: string | undefined;
 }
 
 export async function* readEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
@@ -12,6 +14,7 @@ export async function* readEventStream(chunks: AsyncIterable<Uint8Array>): Async
   let rest = '';
   let event = '';
   let data: string[] = [];
+  let id: string | undefined;
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
     // A carriage return at the end may be half of a CRLF: it waits for the next chunk.
@@ -19,14 +22,19 @@ export async function* readEventStream(chunks: AsyncIterable<Uint8Array>): Async
     rest = lines.pop() ?? '';
     for (const line of lines) {
       if (line === '') {
-        if (data.length > 0) yield { event: event === '' ? 'message' : event, data: data.join('\n') };
+        const isEvent = data.length > 0;
+        if (isEvent || id !== undefined) {
+          yield { event: event === '' ? 'message' : event, data: isEvent ? data.join('\n') : undefined, id };
+        }
         event = '';
         data = [];
+        id = undefined;
         continue;
       }
       const [name, value] = splitField(line);
       if (name === 'event') event = value;
       else if (name === 'data') data.push(value);
+      else if (name === 'id') id = value;
     }
   }
 }

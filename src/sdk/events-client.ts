@@ -1,8 +1,7 @@
 /** The change feed: every change once and in order, over broken connections and other instances too. */
 import type { EventType, FeedEvent, FeedGap, FeedReady } from '../contract/index.ts';
 import { backoffMs, type Clock, isAgentReachError, systemClock } from '../core/index.ts';
-import { readEventStream } from './event-stream.ts';
-import type { ServiceConnection } from './service-connection.ts';
+import type { ServiceConnection, ServiceEvent } from './service-connection.ts';
 
 export interface FollowOptions {
   readonly types?: readonly EventType[] | undefined;
@@ -20,6 +19,8 @@ export interface FollowOptions {
 }
 
 const RETRY = { baseMs: 200, capMs: 5_000 };
+/** The service says something every 15 s; after three times as long the link is dead, whatever the socket thinks. */
+const SILENCE_MS = 45_000;
 
 export class EventsClient {
   readonly #connection: ServiceConnection;
@@ -32,62 +33,54 @@ export class EventsClient {
 
   /**
    * Calls back for each event until `signal` ends it. Errors: AR_ERR_EVENTS_GONE where what follows `since` is not kept
-   * any more; those of a request that no repeat cures.
+   * any more; those of a request that no repeat cures; what a callback throws.
    */
   async follow(onEvent: (event: FeedEvent) => void, options: FollowOptions = {}): Promise<void> {
-    const { signal } = options;
-    const isOver = (): boolean => signal?.aborted === true;
-    let since = options.since;
     let isTold = false;
-    for (let failures = 0; !isOver(); failures++) {
-      try {
-        await this.#once({ ...options, since }, (event, data) => {
-          failures = 0;
-          if (event === 'ready') {
-            const ready = data as FeedReady;
-            since ??= ready.id;
-            if (!isTold) options.onReady?.(ready);
-            isTold = true;
-          } else if (event === 'gap') {
-            since = (data as FeedGap).until;
-            options.onGap?.(data as FeedGap);
-          } else {
-            since = (data as FeedEvent).id;
-            onEvent(data as FeedEvent);
-          }
-        });
-      } catch (error) {
-        if (isOver()) return;
-        if (isAgentReachError(error) && !error.definition.retryable) throw error;
-        options.onBroken?.(error);
-      }
-      await this.#pause(backoffMs(failures + 1, RETRY, Math.random()), signal);
+    for await (const { event, body } of this.#events(options)) {
+      if (event === 'ready') {
+        if (!isTold) options.onReady?.(body as FeedReady);
+        isTold = true;
+      } else if (event === 'gap') options.onGap?.(body as FeedGap);
+      else onEvent(body as FeedEvent);
     }
   }
 
-  #once(options: FollowOptions, onData: (event: string, data: unknown) => void): Promise<void> {
-    const { types, namespace, since, signal } = options;
-    const request = {
-      method: 'GET' as const,
-      path: ['v1', 'events'],
-      query: { ...(types === undefined ? {} : { types: types.join(',') }), namespace },
-      ...(since === undefined ? {} : { headers: { 'last-event-id': since } }),
-      timeoutMs: 0,
-      signal,
-    };
-    return this.#connection.stream(request, async (chunks) => {
-      for await (const { event, data } of readEventStream(chunks)) onData(event, JSON.parse(data));
-    });
+  /** Over broken connections: it goes on after the last event that its reader is done with. */
+  async *#events(options: FollowOptions): AsyncGenerator<ServiceEvent, void, void> {
+    const { types, namespace, signal, onBroken } = options;
+    const isOver = (): boolean => signal?.aborted === true;
+    const query = { ...(types === undefined ? {} : { types: types.join(',') }), namespace };
+    let { since } = options;
+    for (let failures = 1; !isOver(); failures++) {
+      const headers = since === undefined ? {} : { 'last-event-id': since };
+      const request = { method: 'GET' as const, path: ['v1', 'events'], query, headers };
+      try {
+        for await (const one of this.#connection.events({ ...request, timeoutMs: 0, silenceMs: SILENCE_MS, signal })) {
+          failures = 1;
+          if (one.body !== undefined) yield one;
+          since = one.id ?? since;
+        }
+      } catch (error) {
+        if (isOver()) return;
+        if (isAgentReachError(error) && !error.definition.retryable) throw error;
+        onBroken?.(error);
+      }
+      await this.#pause(backoffMs(failures, RETRY, Math.random()), signal);
+    }
   }
 
   #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();
-      const cancel = this.#clock.schedule(ms, resolve);
-      signal?.addEventListener('abort', () => {
+      const end = (): void => {
         cancel();
+        signal?.removeEventListener('abort', end);
         resolve();
-      });
+      };
+      // Between two connections nothing else keeps a process alive that only follows.
+      const cancel = this.#clock.schedule(ms, end, { keepsAlive: true });
+      signal?.addEventListener('abort', end);
     });
   }
 }

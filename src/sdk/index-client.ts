@@ -12,7 +12,6 @@ import type {
   VerifyReply,
 } from '../contract/index.ts';
 import { AgentReachError } from '../core/index.ts';
-import { readEventStream } from './event-stream.ts';
 import { problemToError } from './problem-to-error.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
@@ -77,28 +76,19 @@ export class IndexClient {
     return this.#connection.call({ method: 'DELETE', path: ['v1', 'index', 'golden', id] });
   }
 
-  #work<Answer>(what: 'rebuild' | 'verify', body: object, options: WorkOptions): Promise<Answer> {
+  async #work<Answer>(what: 'rebuild' | 'verify', body: object, options: WorkOptions): Promise<Answer> {
     const { onProgress, signal, timeoutMs = WORK_TIMEOUT_MS } = options;
     const request = { method: 'POST' as const, path: ['v1', 'index', what], body, timeoutMs, signal };
     if (onProgress === undefined) return this.#connection.call(request);
-    return this.#connection.stream(request, (chunks) => follow<Answer>(chunks, what, onProgress));
-  }
-}
-
-async function follow<Answer>(
-  chunks: AsyncIterable<Uint8Array>,
-  what: string,
-  onProgress: (progress: RebuildProgress) => void,
-): Promise<Answer> {
-  for await (const { event, data } of readEventStream(chunks)) {
-    const body: unknown = JSON.parse(data);
-    if (event === 'progress') onProgress(body as RebuildProgress);
-    else if (event === 'done') return body as Answer;
-    else if (event === 'error') {
-      throw problemToError({ status: 500, body, retryAfter: null, asked: `POST /v1/index/${what}` });
+    for await (const { event, body: told } of this.#connection.events(request)) {
+      if (event === 'progress') onProgress(told as RebuildProgress);
+      else if (event === 'done') return told as Answer;
+      else if (event === 'error') {
+        throw problemToError({ status: 500, body: told, retryAfter: null, asked: `POST /v1/index/${what}` });
+      }
     }
+    throw new AgentReachError('AR_ERR_UNREACHABLE', {
+      detail: `the connection ended before the ${what} did; "agent-reach index list" shows what became of it`,
+    });
   }
-  throw new AgentReachError('AR_ERR_UNREACHABLE', {
-    detail: `the connection ended before the ${what} did; "agent-reach index list" shows what became of it`,
-  });
 }

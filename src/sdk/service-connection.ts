@@ -3,6 +3,8 @@
  * wrong is thrown as an AgentReachError; nothing is retried here.
  */
 import { AgentReachError, type Clock, errorText, isWellFormedText, systemClock } from '../core/index.ts';
+import { CallLimits } from './call-limits.ts';
+import { readEventStream } from './event-stream.ts';
 import { problemToError } from './problem-to-error.ts';
 
 export interface ConnectionOptions {
@@ -25,9 +27,18 @@ export interface CallRequest {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number | undefined;
+  /** Longest time between two pieces of an event stream. */
+  readonly silenceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Statuses beside 2xx whose body is an answer, not a problem. */
   readonly answers?: readonly number[];
+}
+
+export interface ServiceEvent {
+  readonly event: string;
+  /** Parsed; undefined where only the place in the stream has moved. */
+  readonly body: unknown;
+  readonly id: string | undefined;
 }
 
 export const DEFAULT_BASE_URL = 'http://127.0.0.1:7420';
@@ -71,53 +82,60 @@ export class ServiceConnection {
     });
   }
 
-  /** The chunks of an answer that comes bit by bit, handed to `use` within the deadline. */
-  async stream<Result>(
-    request: CallRequest,
-    use: (chunks: AsyncIterable<Uint8Array>) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#within(request, async (signal) => {
-      const response = await this.#send(request, 'text/event-stream', signal);
+  /**
+   * The events of an answer that comes bit by bit, within the deadline. What whoever reads them throws stays as it is
+   * and ends the call.
+   */
+  async *events(request: CallRequest): AsyncGenerator<ServiceEvent, void, void> {
+    const limits = this.#limits(request);
+    try {
+      const response = await this.#send(request, 'text/event-stream', limits.signal);
       if (!isEventStream(response)) {
         await this.#read(request, response);
         throw new AgentReachError('AR_ERR_FOREIGN_REPLY', { detail: `${this.#asked(request)} sent no event stream` });
       }
-      return use(response.body);
-    });
+      for await (const { event, data, id } of readEventStream(limits.heard(response.body))) {
+        yield { event, body: data === undefined ? undefined : (JSON.parse(data) as unknown), id };
+      }
+    } catch (error) {
+      throw this.#failure(request, limits, error);
+    } finally {
+      limits.release();
+    }
   }
 
-  /** Runs with a signal that the deadline and the caller can both pull; says which of the two it was. */
   async #within<Result>(request: CallRequest, run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const timeoutMs = readTimeoutMs(request.timeoutMs ?? this.#timeoutMs);
-    const stop = new AbortController();
-    let isLate = false;
-    const cancelTimer =
-      timeoutMs === 0
-        ? undefined
-        : this.#clock.schedule(timeoutMs, () => {
-            isLate = true;
-            stop.abort();
-          });
-    const signal = request.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, request.signal]);
+    const limits = this.#limits(request);
     try {
-      return await run(signal);
+      return await run(limits.signal);
     } catch (error) {
-      if (error instanceof AgentReachError) throw error;
-      if (isLate) throw this.#deadlineError(request, timeoutMs, error);
-      if (request.signal?.aborted === true) {
-        throw new AgentReachError('AR_ERR_ABORTED', {
-          detail: `${this.#asked(request)} was ended by its caller`,
-          cause: error,
-        });
-      }
-      if (error instanceof SyntaxError) {
-        const detail = `${this.#asked(request)} was answered with broken JSON; is this an Agent-Reach service?`;
-        throw new AgentReachError('AR_ERR_FOREIGN_REPLY', { detail, cause: error });
-      }
-      throw this.#unreachableError(error);
+      throw this.#failure(request, limits, error);
     } finally {
-      cancelTimer?.();
+      limits.release();
     }
+  }
+
+  #limits({ timeoutMs, silenceMs, signal }: CallRequest): CallLimits {
+    return new CallLimits(this.#clock, { timeoutMs: readTimeoutMs(timeoutMs ?? this.#timeoutMs), silenceMs, signal });
+  }
+
+  /** Says which of the limits it was, or what else. */
+  #failure(request: CallRequest, { reached }: CallLimits, cause: unknown): AgentReachError {
+    if (cause instanceof AgentReachError) return cause;
+    if (reached !== undefined) {
+      return new AgentReachError('AR_ERR_DEADLINE', { detail: `${this.#asked(request)} ${reached}`, cause });
+    }
+    if (request.signal?.aborted === true) {
+      return new AgentReachError('AR_ERR_ABORTED', {
+        detail: `${this.#asked(request)} was ended by its caller`,
+        cause,
+      });
+    }
+    if (cause instanceof SyntaxError) {
+      const detail = `${this.#asked(request)} was answered with broken JSON; is this an Agent-Reach service?`;
+      return new AgentReachError('AR_ERR_FOREIGN_REPLY', { detail, cause });
+    }
+    return this.#unreachableError(cause);
   }
 
   async #send(request: CallRequest, accept: string, signal: AbortSignal): Promise<Response> {
@@ -167,13 +185,6 @@ export class ServiceConnection {
 
   #asked(request: CallRequest): string {
     return `${request.method} ${this.baseUrl}/${request.path.join('/')}`;
-  }
-
-  #deadlineError(request: CallRequest, timeoutMs: number, cause: unknown): AgentReachError {
-    return new AgentReachError('AR_ERR_DEADLINE', {
-      detail: `${this.#asked(request)} was not answered within ${timeoutMs} ms`,
-      cause,
-    });
   }
 
   #unreachableError(cause: unknown): AgentReachError {

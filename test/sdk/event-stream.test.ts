@@ -18,9 +18,17 @@ const TEXT =
 describe('readEventStream', () => {
   it('reads names, several data lines and every line end, and drops what the end cuts off', async () => {
     expect(await eventsOf([encoder.encode(TEXT)])).toEqual([
-      { event: 'progress', data: '{"a":"杭州"}' },
-      { event: 'message', data: 'one\ntwo' },
-      { event: 'message', data: '' },
+      { event: 'progress', data: '{"a":"杭州"}', id: '1' },
+      { event: 'message', data: 'one\ntwo', id: undefined },
+      { event: 'message', data: '', id: undefined },
+    ]);
+  });
+
+  it('tells of an id that comes without an event', async () => {
+    const text = ': quiet\nid: 7\n\n: quiet\n\nevent: none\n\ndata: x\n\n';
+    expect(await eventsOf([encoder.encode(text)])).toEqual([
+      { event: 'message', data: undefined, id: '7' },
+      { event: 'message', data: 'x', id: undefined },
     ]);
   });
 
