@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { ProbeAnswer } from '../../src/registry/index.ts';
 import { makeBench, pass, type RegistryBench, registrationOf, settle } from './registry-bench.ts';
 
 const HEALTH = { transport: { type: 'http', endpoint: 'http://a.example', healthEndpoint: 'http://a.example/health' } };
@@ -7,6 +8,16 @@ const stateOf = (bench: RegistryBench, agentId = 'a'): string => bench.registry.
 async function withAgent(changes: Record<string, unknown> = {}, agentId = 'a', bench = makeBench()) {
   const { reply } = await bench.registry.register(registrationOf(agentId, changes));
   return { bench, beat: (more = {}) => bench.registry.heartbeat(agentId, { leaseId: reply.leaseId, ...more }) };
+}
+
+/** The next probe waits until it is given its answer; those after it are the prober's own. */
+function held({ prober }: RegistryBench): (answer: ProbeAnswer) => void {
+  let answer: (answer: ProbeAnswer) => void = () => undefined;
+  const answered = new Promise<ProbeAnswer>((resolve) => {
+    answer = resolve;
+  });
+  vi.spyOn(prober, 'probe').mockReturnValueOnce(answered);
+  return answer;
 }
 
 describe('a missed beat', () => {
@@ -111,6 +122,28 @@ describe('what a probe answers', () => {
     await pass(bench.clock, 3_000);
     await again;
     expect(bench.registry.get('a')).toMatchObject({ state: 'online', incarnation: 2, lastProbe: null });
+  });
+
+  test('of the start before says nothing of the next one, whatever it was', async () => {
+    const { bench } = await withAgent(HEALTH);
+    const answer = held(bench);
+    bench.clock.advance(35_000);
+    await bench.registry.register(registrationOf('a', HEALTH));
+    answer({ isAnswered: true, status: 'draining', detail: 'answered 200' });
+    await settle();
+    expect(bench.registry.get('a')).toMatchObject({ state: 'online', incarnation: 2, lastProbe: null });
+  });
+
+  test('ends no lease once another instance watches them', async () => {
+    const { bench } = await withAgent(HEALTH);
+    const answer = held(bench);
+    bench.clock.advance(95_000);
+    bench.registry.setSweeping(false);
+    bench.prober.fail();
+    answer(bench.prober.answer);
+    await pass(bench.clock, 5_000);
+    expect(bench.registry.get('a')).toMatchObject({ state: 'suspect', lastProbe: { answered: false } });
+    expect(bench.store.ends).toEqual([]);
   });
 
   test('comes one at a time of an agent and bounded in all', async () => {

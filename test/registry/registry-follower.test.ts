@@ -49,6 +49,19 @@ describe('following another instance', () => {
     );
   });
 
+  test('decides a registration again that another instance was faster with while its texts were embedded', async () => {
+    const { one, two, told } = pair();
+    await one.registry.register(registrationOf('a'));
+    two.index.onPrepare = async () => {
+      two.index.onPrepare = undefined;
+      await told('a');
+    };
+    const { reply, created } = await two.registry.register(registrationOf('a'));
+    expect([reply.incarnation, created]).toEqual([2, false]);
+    expect((await two.store.load()).agents).toMatchObject([{ incarnation: 2, leaseId: reply.leaseId }]);
+    expect(two.store.commits).toBe(1);
+  });
+
   test('counts beats heard elsewhere as beats, of the newest lease', async () => {
     const { one, two, told } = pair();
     const { reply } = await one.registry.register(registrationOf('a', { heartbeatIntervalMs: 1_000 }));
