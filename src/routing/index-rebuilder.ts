@@ -77,6 +77,8 @@ export class IndexRebuilder {
   readonly #options: IndexRebuilderOptions;
   readonly #progressListeners = new Set<(progress: RebuildProgress) => void>();
   #asked: Promise<IndexVersion> | undefined;
+  /** Somebody who joined wants a new version whatever the current one holds. */
+  #isAskedFor = false;
   #running: Promise<IndexVersionInfo> | undefined;
   /** Work that no rebuild may run beside. */
   #alone: Promise<unknown> | undefined;
@@ -108,9 +110,11 @@ export class IndexRebuilder {
   async rebuild(request: RebuildRequest): Promise<IndexVersion> {
     if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
     if (request.onProgress !== undefined) this.#progressListeners.add(request.onProgress);
+    if (request.isWanted === undefined) this.#isAskedFor = true;
     try {
       this.#asked ??= this.#once(request).finally(() => {
         this.#asked = undefined;
+        this.#isAskedFor = false;
         if (this.#firstChangeAt !== undefined) this.#schedule();
       });
       return await this.#asked;
@@ -176,7 +180,7 @@ export class IndexRebuilder {
 
   async #once(request: RebuildRequest): Promise<IndexVersion> {
     const { shared, vectors } = this.#options;
-    const { isWanted = () => true } = request;
+    const isWanted = (): boolean => this.#isAskedFor || request.isWanted?.() !== false;
     const info =
       shared === undefined
         ? await this.#run(request)

@@ -147,4 +147,41 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
     },
     TEST_MS,
   );
+
+  test(
+    'build one version of a change that all of them see, and rest then',
+    async () => {
+      const config = { index: { rebuildDebounceMs: 400, rebuildMaxWaitMs: 5_000 } };
+      const all = await Promise.all([1, 2, 3].map(() => cluster.add(undefined, { config })));
+      const [a, b] = all as [HashService, HashService];
+      await registerBoth(a);
+      const current = async () => (await Promise.all(all.map(versions))).map((one) => one.current);
+      await expect.poll(current, SLOW).toEqual(['v000001', 'v000001', 'v000001']);
+      await call(b.url, 'POST', '/v1/agents', registration('weather-1', [{ ...WEATHER, examples: ['take a coat'] }]));
+      await expect.poll(current, SLOW).toEqual(['v000002', 'v000002', 'v000002']);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await current()).toEqual(['v000002', 'v000002', 'v000002']);
+      expect((await versions(a)).delta).toBe(0);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'refuse to build or go back while Redis is away, and serve on',
+    async () => {
+      const a = await start();
+      await registerBoth(a);
+      await rebuild(a);
+      await cluster.redis.kill();
+      for (const refused of [
+        await rebuild(a),
+        await call(a.url, 'POST', '/v1/index/rollback', { version: 'v000001' }),
+      ]) {
+        expect(refused).toMatchObject({ status: 503, body: { code: 'AR_ERR_STORE_UNAVAILABLE', retryable: true } });
+      }
+      expect(await answer(a, 'will it rain')).toEqual(['weather.query.city', 'v000001']);
+      expect(await versions(a)).toMatchObject({ current: 'v000001', held: null, items: [{ id: 'v000001' }] });
+    },
+    TEST_MS,
+  );
 });

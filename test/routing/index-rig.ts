@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDefinitions, unionMeaning } from '../../src/capability/index.ts';
 import type { CapabilityObject } from '../../src/contract/index.ts';
-import { ManualClock } from '../../src/core/index.ts';
-import { HashEmbedder, type ModelCalibration } from '../../src/embedding/index.ts';
+import { type Clock, ManualClock } from '../../src/core/index.ts';
+import { type EmbedderInfo, HashEmbedder, type ModelCalibration } from '../../src/embedding/index.ts';
 import { Bm25Index } from '../../src/lexical-index/index.ts';
 import {
   CandidateCheck,
@@ -18,14 +18,20 @@ import {
   IndexHolder,
   IndexRebuilder,
   PhraseHeads,
+  type SharedClaims,
+  SharedNeeds,
+  SharedVersions,
   startIndex,
   VectorPruner,
+  VersionFollower,
+  VersionMaker,
 } from '../../src/routing/index.ts';
 import type { PhraseHeadsOptions } from '../../src/routing/relevance/phrase-heads.ts';
 import { RuleService } from '../../src/rules/index.ts';
 import {
   KeyValueGoldenStore,
   KeyValueIndexHoldStore,
+  KeyValueManifestStore,
   KeyValueRuleStore,
   KeyValueVectorStore,
   MemoryStore,
@@ -45,6 +51,8 @@ export async function indexRig(
     fingerprint?: string;
     trainer?: PhraseHeadsOptions['trainer'];
     calibration?: ModelCalibration;
+    /** One of several instances over `store`, which claim work by this. */
+    claims?: SharedClaims;
   } = {},
 ) {
   const clock = new ManualClock();
@@ -54,14 +62,14 @@ export async function indexRig(
   const dir = before.dir ?? (await mkdtemp(join(tmpdir(), 'agent-reach-index-')));
   const versions = new VersionStore(dir);
   await versions.open().catch(() => undefined);
-  const holder = new IndexHolder(new KeyValueIndexHoldStore(store));
   const { modelId, dimensions } = embedder.info;
   const model = { ...embedder.info, fingerprint: before.fingerprint ?? embedder.info.fingerprint };
-  const { loaded, start: started } = await startIndex(versions, holder, {
-    modelId,
-    dimensions,
-    fingerprint: model.fingerprint,
-  });
+  const expected = { modelId, dimensions, fingerprint: model.fingerprint, kind: 'hnsw' as const };
+  const manifests = new KeyValueManifestStore(store, model.fingerprint);
+  const shared = before.claims === undefined ? undefined : sharedVersions(before.claims, { clock, model, manifests });
+  await shared?.load();
+  const holder = new IndexHolder(shared?.holdStore ?? new KeyValueIndexHoldStore(store));
+  const { loaded, start: started } = await startIndex(versions, holder, expected, shared !== undefined);
   const vectors = new LayeredIndex(dimensions, loaded);
   const vectorStore = new KeyValueVectorStore(store);
   const heads = new PhraseHeads({
@@ -90,7 +98,18 @@ export async function indexRig(
     options: () => DEFAULT_ROUTING,
   });
   const check = new CandidateCheck({ indexer, vectors, golden, answerer });
-  const pruner = new VectorPruner({ fingerprint: model.fingerprint, vectorStore, versions, indexer });
+  const builder = new IndexBuilder({ dir });
+  const running = { models: [] as { fingerprint: string; agoMs: number }[] };
+  const needs =
+    before.claims &&
+    new SharedNeeds({
+      ...{ fingerprint: model.fingerprint, store: manifests, claims: before.claims },
+      models: async () => running.models,
+    });
+  const pruner = new VectorPruner({
+    ...{ fingerprint: model.fingerprint, vectorStore, versions, indexer },
+    shared: needs,
+  });
   const rebuilder = new IndexRebuilder({
     clock,
     model,
@@ -101,7 +120,8 @@ export async function indexRig(
     heads,
     check,
     firstWhy: started.firstWhy,
-    builder: new IndexBuilder({ dir }),
+    builder,
+    shared,
     pruner,
     debounceMs: 2_000,
     maxWaitMs: 30_000,
@@ -121,7 +141,13 @@ export async function indexRig(
     answerer,
     started,
   };
-  const desk = new IndexDesk(parts);
+  const ofAll = shared && {
+    versions: shared,
+    maker: new VersionMaker({ expected, shared, store: manifests, versions, vectors, vectorStore, builder }),
+    instances: async () => [],
+  };
+  const follower = ofAll && new VersionFollower({ ...parts, ...ofAll, shared: ofAll.versions });
+  const desk = new IndexDesk(ofAll === undefined ? parts : { ...parts, shared: ofAll });
   const rig = {
     ...parts,
     /** The version that the start found. */
@@ -131,6 +157,10 @@ export async function indexRig(
     vectorStore,
     pruner,
     desk,
+    shared,
+    manifests,
+    /** Models that ran elsewhere, as the instances say. */
+    running,
     /** What a line of text is taken to mean now. */
     async answer(text: string) {
       return answerer(indexer)({ id: 'x', text, capability: null, namespace: 'default' });
@@ -142,12 +172,23 @@ export async function indexRig(
     },
     rebuild: () => desk.rebuild({ by: 'test', why: 'test' }),
     clean: async () => {
+      await follower?.stop();
       await desk.stop();
       indexer.stop();
       await rm(dir, { recursive: true, force: true });
     },
   };
   return rig;
+}
+
+function sharedVersions(
+  claims: SharedClaims,
+  { clock, model, manifests: store }: { clock: Clock; model: EmbedderInfo; manifests: KeyValueManifestStore },
+): SharedVersions {
+  const around = { lastNumber: async () => 0, assertOpen: () => undefined };
+  const shared = new SharedVersions({ ...around, clock, fingerprint: model.fingerprint, store, claims, keep: 3 });
+  shared.open();
+  return shared;
 }
 
 export type IndexRig = Awaited<ReturnType<typeof indexRig>>;

@@ -124,6 +124,9 @@ function showList(output: ConsoleOutput, list: IndexVersionList): void {
     for (const line of list.lastFailure.lines) output.line(`  ${line}`);
   }
   if (list.items.length > 0) showVersions(output, list.items);
+  for (const { instance, version, isAnswering } of list.instances ?? []) {
+    output.line(`instance ${instance} serves ${version}${isAnswering ? ' (it answers this)' : ''}`);
+  }
 }
 
 function showVersions(output: ConsoleOutput, versions: readonly IndexVersion[]): void {

@@ -56,6 +56,10 @@ export interface ManifestStore {
   forget(fingerprint: string): Promise<void>;
 }
 
+export function numberOf(id: string): number {
+  return Number(id.slice(1));
+}
+
 export function versionIdOf(fence: number): string {
   return `v${String(fence).padStart(6, '0')}`;
 }

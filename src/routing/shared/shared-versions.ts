@@ -1,7 +1,7 @@
 import { AgentReachError, type Clock, errorText, isAgentReachError, log, retryOnConflict } from '../../core/index.ts';
 import type { IndexVersionInfo } from '../../vector-index/index.ts';
 import type { IndexHold, IndexHoldStore } from '../index-hold.ts';
-import { type IndexManifest, type ManifestStore, type SharedVersion, versionIdOf } from './index-manifest.ts';
+import { type IndexManifest, type ManifestStore, numberOf, type SharedVersion, versionIdOf } from './index-manifest.ts';
 
 /** Work that one instance does for all. Ends by itself where its holder dies. */
 export interface SharedClaim {
@@ -111,6 +111,7 @@ export class SharedVersions {
     if (manifest === undefined || manifest.fence <= this.#fence) return;
     this.#manifest = manifest;
     this.#hold = hold ?? null;
+    this.#failure = undefined;
     this.tell();
   }
 
@@ -185,7 +186,7 @@ export class SharedVersions {
       versions: [version, ...versions].slice(0, keep),
     }));
     // A part of a lower number can be published no more.
-    const isKept = (id: string): boolean => id > version.info.id || this.version(id) !== undefined;
+    const isKept = (id: string): boolean => numberOf(id) > claim.fence || this.version(id) !== undefined;
     store.pruneParts(isKept).catch((error: unknown) => {
       log('warn', 'parts of older index versions stay until the next one', { reason: errorText(error) });
     });

@@ -1,4 +1,4 @@
-import { backoffMs, type CancelTimer, type Clock, publish } from '../../core/index.ts';
+import { AgentReachError, backoffMs, type CancelTimer, type Clock, publish } from '../../core/index.ts';
 import type { IndexHolder } from '../index-hold.ts';
 import type { IndexRebuilder } from '../index-rebuilder.ts';
 import { type SwapParts, swapTo } from '../version-swap.ts';
@@ -79,7 +79,10 @@ export class VersionFollower {
   async #reach(): Promise<void> {
     const { shared, maker, vectors, holder, rebuilder, clock } = this.#options;
     const { current } = shared;
-    if (current === undefined || shared.isServed) return;
+    if (shared.isServed) return;
+    if (current === undefined) {
+      throw new AgentReachError('AR_ERR_INDEX_CORRUPT', { detail: 'The version that all serve is not in the store.' });
+    }
     const startedAt = clock.now();
     const ending = new AbortController();
     this.#attempt = { version: current.info.id, ending };
@@ -93,7 +96,9 @@ export class VersionFollower {
       swapTo(this.#options, whole, hold);
       shared.noteServed();
       rebuilder.noteSuccess();
-      const { id: version, count, embedded, reused } = whole.loaded.info;
+      const { id: version, count, embedded, reused, selfCheck } = whole.loaded.info;
+      const { golden } = selfCheck ?? {};
+      if (golden !== undefined) publish('index.golden', { right: golden.right, wrong: golden.lines - golden.right });
       publish('index.version', {
         ...{ version, count, why: hold === null ? 'shared' : 'rollback' },
         ...{ embedded, reused, durationMs: clock.now() - startedAt },

@@ -1,0 +1,192 @@
+/** Two instances over one store in one process: what one builds, the other makes the same, or says why not. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { contentHash, subscribe } from '../../src/core/index.ts';
+import type { SharedClaims } from '../../src/routing/index.ts';
+import { MemoryStore } from '../../src/storage/index.ts';
+import { type IndexRig, indexRig, meaningsOf } from './index-rig.ts';
+
+const RAIN = {
+  name: 'weather.query.rain',
+  description: 'says whether rain comes',
+  examples: ['will it rain', 'is rain coming', 'rain today', 'how much rain'],
+};
+const MAIL = {
+  name: 'mail.send.message',
+  examples: ['mail my boss', 'send mail to anna', 'write mail', 'mail a file'],
+};
+
+/** As Redis would count them. */
+function claimsInMemory(): SharedClaims {
+  const fences = new Map<string, number>();
+  const held = new Map<string, AbortController>();
+  return {
+    async take(work, { above = 0, byForce = false } = {}) {
+      if (held.has(work) && !byForce) return undefined;
+      held.get(work)?.abort();
+      const ending = new AbortController();
+      held.set(work, ending);
+      const fence = Math.max(fences.get(work) ?? 0, above) + 1;
+      fences.set(work, fence);
+      return {
+        fence,
+        lost: ending.signal,
+        confirm: async () => !ending.signal.aborted,
+        release: async () => {
+          if (held.get(work) === ending) held.delete(work);
+        },
+      };
+    },
+  };
+}
+
+async function two(): Promise<{ a: IndexRig; b: IndexRig }> {
+  const around = { store: new MemoryStore(), claims: claimsInMemory() };
+  const a = await indexRig(around);
+  const b = await indexRig(around);
+  onTestFinished(async () => {
+    await a.clean();
+    await b.clean();
+  });
+  for (const one of [a, b]) await one.register([RAIN, MAIL]);
+  return { a, b };
+}
+
+/** The instance hears that the manifest changed. */
+async function hears({ shared, vectors, clock }: IndexRig, version: string): Promise<void> {
+  await shared?.load();
+  // A little at a time: a build takes as long as it takes.
+  await expect
+    .poll(
+      () => {
+        clock.advance(1);
+        return vectors.versionId;
+      },
+      { timeout: 15_000 },
+    )
+    .toBe(version);
+}
+
+it('makes the same version: vectors, texts, and what was learnt from phrases', async () => {
+  const { a, b } = await two();
+  const built = await a.rebuild();
+  const before = b.embedder.embeddedTexts;
+  await hears(b, built.id);
+  expect(b.embedder.embeddedTexts).toBe(before);
+  expect(await b.store.rowsDigestOf(built.id)).toEqual(await a.store.rowsDigestOf(built.id));
+  expect(await b.store.headsOf(built.id)).toEqual(await a.store.headsOf(built.id));
+  expect(await b.store.headsOf(built.id)).toBeDefined();
+  expect(await b.store.catalogueOf(built.id)).toEqual(await a.store.catalogueOf(built.id));
+  const [query] = await a.embedder.embed(['is there rain'], { kind: 'query' });
+  const found = (rig: IndexRig) => rig.indexer.search('default', query ?? new Float32Array(), 9);
+  expect(found(b).map(({ similarity, text }) => [similarity, text.text])).toEqual(
+    found(a).map(({ similarity, text }) => [similarity, text.text]),
+  );
+  expect((await b.desk.versions()).items).toEqual([built]);
+  expect(b.vectors.deltaSize).toBe(0);
+});
+
+it('keeps its own version, says so and tries again where a vector is missing', async () => {
+  const { a, b } = await two();
+  const first = await a.rebuild();
+  await hears(b, first.id);
+  await a.register([{ ...RAIN, examples: ['take an umbrella'] }]);
+  const second = await a.rebuild();
+  const vectors = await a.vectorStore.getMany(a.model.fingerprint, [contentHash('take an umbrella')]);
+  expect(vectors.size).toBe(1);
+  await a.vectorStore.prune((_model, hash) => !vectors.has(hash));
+  const failures: string[] = [];
+  onTestFinished(subscribe('index.failed', ({ why }) => failures.push(why)));
+  await b.shared?.load();
+  await expect.poll(async () => (await b.desk.versions()).lastFailure?.reason).toContain('1 of its 8 vectors');
+  expect(b.vectors.versionId).toBe(first.id);
+  expect(failures).toEqual(['shared']);
+  await a.vectorStore.putMany(a.model.fingerprint, vectors);
+  b.clock.advance(1_500);
+  await hears(b, second.id);
+  expect((await b.desk.versions()).lastFailure).toBeNull();
+});
+
+it('takes a vector that it holds with other bits from the store', async () => {
+  const { a, b } = await two();
+  const hash = contentHash('will it rain');
+  const other = b.vectors.vectorOf(hash) ?? new Float32Array();
+  b.vectors.upsert(
+    hash,
+    other.map((one) => Math.fround(one * 0.999_99)),
+  );
+  const { id } = await a.rebuild();
+  await hears(b, id);
+  expect(await b.store.rowsDigestOf(id)).toEqual(await a.store.rowsDigestOf(id));
+});
+
+it('makes a version anew that lies otherwise on its disk', async () => {
+  const { a, b } = await two();
+  const { id } = await a.rebuild();
+  await b.register([{ ...MAIL, examples: [] }]);
+  const about = { modelId: 'hash', by: 'b', why: 'w', embedded: 0, reused: 0, removed: 0, builtAt: '', buildMs: 0 };
+  const vector = new Float32Array(a.model.dimensions).fill(0.01);
+  await b.store.write({
+    info: { ...about, fingerprint: a.model.fingerprint },
+    rows: { dimensions: a.model.dimensions, ids: ['other'], vectors: vector },
+  });
+  expect((await b.store.list()).map((one) => one.id)).toEqual([id]);
+  await hears(b, id);
+  expect(await b.store.rowsDigestOf(id)).toEqual(await a.store.rowsDigestOf(id));
+});
+
+it('goes back with whoever goes back, and keeps doing so after a start without files', async () => {
+  const { a, b } = await two();
+  const first = await a.rebuild();
+  await a.register([{ ...RAIN, description: 'other words' }]);
+  await b.register([{ ...RAIN, description: 'other words' }]);
+  const second = await a.rebuild();
+  await hears(b, second.id);
+  await b.desk.rollback({ version: first.id, by: 'ops' });
+  await hears(a, first.id);
+  expect(a.desk.held).toMatchObject({ version: first.id, by: 'ops' });
+  expect(await a.answer('says whether rain comes')).toBe(RAIN.name);
+  rmSync(join(a.dir, 'versions'), { recursive: true });
+  await a.shared?.load();
+  await expect(a.desk.rollback({ version: 'v000009', by: 'ops' })).rejects.toMatchObject({ code: 'AR_ERR_NOT_FOUND' });
+});
+
+it('prunes no vector that a version of all, a running model, or a registration of another one needs', async () => {
+  const { a, b } = await two();
+  const fingerprint = a.model.fingerprint;
+  const stored = async (text: string, model = fingerprint): Promise<boolean> =>
+    (await a.vectorStore.getMany(model, [contentHash(text)])).size === 1;
+  const vector = Float32Array.of(1);
+  for (const model of ['runs elsewhere', 'ran long ago', 'never seen']) {
+    const texts = ['will it rain', 'said of nothing'].map((text) => [contentHash(text), vector] as const);
+    await a.vectorStore.putMany(model, new Map(texts));
+  }
+  a.running.models = [
+    { fingerprint: 'runs elsewhere', agoMs: 5_000 },
+    { fingerprint: 'ran long ago', agoMs: 7_200_000 },
+  ];
+  const versions = [await a.rebuild()];
+  for (const words of ['second words', 'third words', 'fourth words']) {
+    await a.register([{ ...RAIN, description: words }]);
+    a.clock.advance(600_000);
+    versions.push(await a.rebuild());
+    await a.pruner.settled();
+  }
+  expect([await stored('says whether rain comes'), await stored('second words')]).toEqual([false, true]);
+  expect([await stored('will it rain', 'runs elsewhere'), await stored('said of nothing', 'runs elsewhere')]).toEqual([
+    true,
+    false,
+  ]);
+  expect([await stored('will it rain', 'ran long ago'), await stored('will it rain', 'never seen')]).toEqual([
+    false,
+    false,
+  ]);
+  // Text of a registration under way at the other one: gone, and put back when it hears of it.
+  await b.indexer.prepare(meaningsOf([{ ...MAIL, description: 'about to be registered' }]));
+  await a.rebuild();
+  await a.pruner.settled();
+  expect(await stored('about to be registered')).toBe(false);
+  await b.indexer.restoreVectors([contentHash('about to be registered'), contentHash('said by nobody')]);
+  expect([await stored('about to be registered'), await stored('said by nobody')]).toEqual([true, false]);
+});
