@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { AgentReachError } from '../core/index.ts';
 import { REDIS_URL_FORM, readRedisAddress } from '../redis/index.ts';
 import {
+  driftKeyOf,
   type KeyValueStore,
   LmdbStore,
   RedisStore,
@@ -15,6 +16,7 @@ import {
   type TableName,
   type TableWrite,
 } from '../storage/index.ts';
+import { dataDirId } from './data-dir-id.ts';
 
 export interface MigrationRequest {
   /** `lmdb:DIR`, or an address of Redis as REDIS_URL takes it. */
@@ -53,7 +55,6 @@ export async function migrateStore({
 }: MigrationRequest): Promise<MigrationReport> {
   const [source, target] = [readPlace(from, 'from', prefix), readPlace(to, 'to', prefix)];
   assertThere(source);
-  const keyIn = keyMap(source, target);
   const read = await open(source);
   let copied: MigrationReport;
   try {
@@ -62,7 +63,7 @@ export async function migrateStore({
     try {
       await assertOther(read, written);
       await makeRoom(written, force);
-      copied = await walk(read, keyIn, async (table, rows) => {
+      copied = await walk(read, keyMap(source, target), async (table, rows) => {
         await written.commit(rows);
         onProgress?.(table, rows.length);
       });
@@ -173,12 +174,22 @@ async function makeRoom(target: KeyValueStore, force: boolean): Promise<void> {
   }
 }
 
-/** Index versions are of a folder or of a Redis: they, and what holds one of them, go along to one of the same kind. */
+/**
+ * The key in the target, null where the row stays behind. Index versions, and what holds one of them, are of a folder or
+ * of a Redis: they go along to one of the same kind. So does drift, but for that which the instance of the folder
+ * counted itself: on a Redis it stands under the folder's id.
+ */
 function keyMap(source: Place, target: Place): (table: TableName, key: string) => string | null {
-  if (source.kind === target.kind) return (_table, key) => key;
-  const isOfVersions = (table: TableName, key: string): boolean =>
-    table === 'index_versions' || (table === 'meta' && /^index_(hold|manifest)/.test(key));
-  return (table, key) => (isOfVersions(table, key) ? null : key);
+  const folder = source.kind === 'lmdb' ? source : target;
+  if (source.kind === target.kind || folder.kind !== 'lmdb') return (_table, key) => key;
+  const named = driftKeyOf(dataDirId(folder.dir));
+  const [drift, driftThere] = folder === source ? [driftKeyOf(), named] : [named, driftKeyOf()];
+  return (table, key) => {
+    if (table === 'index_versions') return null;
+    if (table !== 'meta') return key;
+    if (key === drift) return driftThere;
+    return /^(index_hold|index_manifest|drift)(:|$)/.test(key) ? null : key;
+  };
 }
 
 async function open(place: Place): Promise<KeyValueStore> {

@@ -10,14 +10,16 @@ interface DriftRecord {
 const KEY = 'drift';
 const SHAPE: RecordShape = { hours: 'array', warned: 'array' };
 
+/** `owner`: whose routes were counted, where several instances share the store. */
+export const driftKeyOf = (owner?: string): string => (owner === undefined ? KEY : `${KEY}:${owner}`);
+
 export class KeyValueDriftStore {
   readonly #store: KeyValueStore;
   readonly #key: string;
 
-  /** `owner`: whose routes were counted, where several instances share the store. */
   constructor(store: KeyValueStore, owner?: string) {
     this.#store = store;
-    this.#key = owner === undefined ? KEY : `${KEY}:${owner}`;
+    this.#key = driftKeyOf(owner);
   }
 
   /** A damaged record is logged and counts as none. Error: AR_ERR_STORE_UNAVAILABLE. */

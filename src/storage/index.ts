@@ -1,6 +1,6 @@
 export { KeyValueAgentStore, registryChangesOf } from './agent-store.ts';
 export { KeyValueAuditStore } from './audit-store.ts';
-export { KeyValueDriftStore } from './drift-store.ts';
+export { driftKeyOf, KeyValueDriftStore } from './drift-store.ts';
 export { feedbackChangeOf, KeyValueFeedbackStore } from './feedback-store.ts';
 export { goldenChangeOf, KeyValueGoldenStore } from './golden-store.ts';
 export { KeyValueIndexHoldStore } from './index-hold-store.ts';

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -52,6 +52,35 @@ describe.runIf(hasRedisServer)('store migration', () => {
     const again = await migrateStore({ from: server.url, to: first, force: true });
     expect(again.total).toBe(there.total);
     expect(await rowsOf(await LmdbStore.open({ dataDir: join(folder, 'a') }))).toHaveLength(there.total + 1);
+  });
+
+  test('takes the drift counts of a folder along, under the name that its instance has there', async () => {
+    const [dir, fresh] = [join(folder, 'a'), join(folder, 'b')];
+    const source = await LmdbStore.open({ dataDir: dir });
+    await source.commit([{ table: 'meta', key: 'drift', value: Uint8Array.of(7) }]);
+    await fill(source);
+    await migrateStore({ from: `lmdb:${dir}`, to: server.url, force: false });
+    const redis = await RedisStore.open({ url: server.url });
+    const id = readFileSync(join(dir, 'id'), 'utf8').trim();
+    expect([...((await redis.get('meta', `drift:${id}`)) ?? [])]).toEqual([7]);
+    await redis.commit([
+      { table: 'meta', key: `drift:${id}`, value: Uint8Array.of(8) },
+      { table: 'meta', key: 'drift:0123456789abcdef', value: Uint8Array.of(9) },
+    ]);
+    await redis.close();
+    for (const [to, value] of [
+      [dir, [8]],
+      [fresh, []],
+    ] as const) {
+      await migrateStore({ from: server.url, to: `lmdb:${to}`, force: true });
+      const back = await LmdbStore.open({ dataDir: to });
+      const keys = (await back.entries('meta')).map(([key]) => key);
+      expect([keys.filter((key) => key.startsWith('drift:')), [...((await back.get('meta', 'drift')) ?? [])]]).toEqual([
+        [],
+        value,
+      ]);
+      await back.close();
+    }
   });
 
   test('refuses a target that holds something, a source in use, and places that are none', async () => {
