@@ -2,10 +2,14 @@
 import { createRequire } from 'node:module';
 
 /** Two steps up from src/core and from dist/core alike. */
-export const PACKAGE_VERSION: string = readVersion();
+export const PACKAGE_VERSION: string = versionIn('../../package.json');
 
-function readVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)('../../package.json');
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
+export function versionIn(manifestPath: string): string {
+  try {
+    const manifest: unknown = createRequire(import.meta.url)(manifestPath);
+    if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
+  } catch {
+    // No reason not to start.
+  }
   return 'unknown';
 }
