@@ -51,7 +51,9 @@ const httpSchema = z.strictObject({
   port: count(0, 65_535).default(7_420).meta(note('port', 'TCP port; 0 takes a free one and prints it.')),
   bodyLimitBytes: count(1_024, 268_435_456)
     .default(1_048_576)
-    .meta(note('bytes', 'Largest request body; higher takes more memory a request.')),
+    .meta(
+      note('bytes', 'Largest request body, 16 MiB at least for a rule import; higher takes more memory a request.'),
+    ),
   stopTimeoutMs: ms()
     .default(8_000)
     .meta(note('ms', 'How long running requests may take to end at a stop; 0 cuts them at once.')),

@@ -28,7 +28,7 @@ import { serviceEndpoints } from './routes/service.ts';
 import { strategyEndpoints } from './routes/strategies.ts';
 import type { HttpServices } from './services.ts';
 
-/** 1 MiB: 256 intents of 2,000 characters, or one agent with 256 described capabilities, fit. */
+/** 1 MiB: 256 intents of 1,300 Chinese characters or 4,000 bytes, or one agent with 256 described capabilities, fit. */
 export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
 
 export interface HttpOptions {

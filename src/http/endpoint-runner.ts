@@ -76,7 +76,7 @@ async function answer(endpoint: Endpoint, context: RunnerContext, arrival: Arriv
     endpoint.body === undefined
       ? undefined
       : await readJsonBody(incoming ?? c.req.raw, header, {
-          limitBytes: context.bodyLimitBytes,
+          limitBytes: Math.max(context.bodyLimitBytes, endpoint.body.limitBytes ?? 0),
           emptyValue: endpoint.body.emptyValue,
         });
   const caller = { requestId, keyId: identity.keyId, scopes: identity.scopes };

@@ -29,6 +29,8 @@ export interface BodyDoc<Schema extends z.ZodType> {
   readonly readOlder?: (json: unknown) => unknown;
   /** What no body means; absent: a body is needed. */
   readonly emptyValue?: unknown;
+  /** Where more than the service's own limit must fit. */
+  readonly limitBytes?: number;
 }
 
 export interface HeaderDoc {

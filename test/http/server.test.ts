@@ -262,6 +262,18 @@ describe('the body limit', () => {
     expect((await fetch(`${service.base}/v1/route`, init)).status).toBe(200);
   });
 
+  it('lets a rule file be as long as a set of rules may be, and not longer', async () => {
+    const service = await startTestService();
+    const patterns = ['开发票'.repeat(40), '报销'.repeat(50)];
+    const rules = Array.from({ length: 10_000 }, (_, i) => ({ id: `r${i}`, match: 'contains', patterns, deny: true }));
+    expect((await service.send('POST', '/v1/rules/import', { body: { rules } })).status).toBe(200);
+    const raw = await openRaw(service.server.port);
+    raw.socket.write(
+      'POST /v1/rules/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 16777217\r\n\r\n{',
+    );
+    expect(await raw.until('AR_ERR_BODY_TOO_LARGE')).toMatch(/^HTTP\/1.1 413 /);
+  });
+
   it('takes a body of exactly the limit', async () => {
     const body = '{"intent":"rain"}';
     const service = await startTestService({ bodyLimitBytes: body.length });

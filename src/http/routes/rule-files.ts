@@ -13,6 +13,8 @@ import { editOf, IF_MATCH } from '../rule-edit.ts';
 import type { RuleBook } from '../services.ts';
 
 const TAG = 'rules';
+/** The most rules there may be, with 1.6 kB each. */
+const IMPORT_LIMIT_BYTES = 16 * 1024 * 1024;
 const YAML_TYPE = 'text/yaml; charset=utf-8';
 
 export function ruleFileEndpoints(rules: RuleBook): Endpoint[] {
@@ -27,9 +29,15 @@ const importRules = (rules: RuleBook): Endpoint =>
     tag: TAG,
     access: 'operate',
     summary: 'Put many rules at once, all or none',
-    description: 'One new rules version. Every flaw of every rule is named in `issues` by its place.',
+    description:
+      'One new rules version. Every flaw of every rule is named in `issues` by its place. The body may hold 16 MiB, or ' +
+      '`http.bodyLimitBytes` where that is more.',
     headers: [IF_MATCH],
-    body: { schema: ruleImportRequestSchema, example: { rules: [RULE], mode: 'merge', dryRun: true } },
+    body: {
+      schema: ruleImportRequestSchema,
+      example: { rules: [RULE], mode: 'merge', dryRun: true },
+      limitBytes: IMPORT_LIMIT_BYTES,
+    },
     replies: { 200: { description: 'What changed.', schema: ruleImportReplySchema, example: RULE_IMPORT_REPLY } },
     errors: ['AR_ERR_INVALID_RULE', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ body, caller, header }) {
