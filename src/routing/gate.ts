@@ -1,6 +1,9 @@
 import type { DecisionReason } from '../contract/index.ts';
 import type { RecalledCapability } from './recall.ts';
 
+/** `minRelevance` unless an operator sets another; what is learnt and bounded beforehand is by this one. */
+export const USUAL_MIN_RELEVANCE = 0.45;
+
 export interface GateOptions {
   readonly minRelevance: number;
   /** Whether `minRelevance` is the caller's own word: then the best itself must reach it. */

@@ -6,7 +6,7 @@
  */
 import { foldChinese, hasWords } from '../core/index.ts';
 import { type NegatedSpan, negatedSpans } from '../rules/index.ts';
-import { floorOf } from './gate.ts';
+import { floorOf, USUAL_MIN_RELEVANCE } from './gate.ts';
 import type { RecalledCapability, RecallResult } from './recall.ts';
 
 export interface DeniedText {
@@ -23,10 +23,14 @@ export interface Negation {
   readonly rest: string | null;
 }
 
-/** Relevance from which denied words count as meaning a capability. */
-const COUNTS = { minRelevance: 0.3, ambiguityMargin: 0, relevanceGate: 0 };
-const LOOSE_ENDS =
-  /^(?:[\s,.;:!?。、]|\b(?:and|but|please|so|then)\b|[但而并])+|(?:[\s,;:、]|\b(?:and|but|or|please)\b|[但而并])+$/gu;
+/** When denied words count as meaning a capability: when they would be answered with it, had they been asked. */
+const COUNTS = { minRelevance: USUAL_MIN_RELEVANCE, ambiguityMargin: 0, relevanceGate: 0 };
+/** Each is a text more for the model; what is denied beyond them is only left out of the rest. */
+export const MAX_DENIED = 8;
+const LOOSE_START = /^(?:[\s,.;:!?。、]|\b(?:and|but|please|so|then)\b|[但而并])+/u;
+const LOOSE_END = /(?:[\s,;:、]|\b(?:and|but|or|please)\b|[但而并])$/u;
+/** "please" and what stands before it. */
+const LONGEST_LOOSE_END = 8;
 
 /** Undefined where nothing is denied. */
 export function negationOf(canonical: string): Negation | undefined {
@@ -35,9 +39,9 @@ export function negationOf(canonical: string): Negation | undefined {
   const text = folded.length === canonical.length ? canonical : folded;
   const spans = negatedSpans(folded);
   if (spans.length === 0) return undefined;
-  const rest = withoutSpans(text, spans).replace(/\s+/g, ' ').replace(LOOSE_ENDS, '');
+  const rest = withoutLooseEnds(withoutSpans(text, spans).replace(/\s+/g, ' '));
   return {
-    denied: spans.map(({ denied, isOrder }) => ({ text: text.slice(denied.start, denied.end), isOrder })),
+    denied: spans.slice(0, MAX_DENIED).map(({ denied, isOrder }) => ({ text: text.slice(denied.start, denied.end), isOrder })),
     rest: hasWords(rest) ? rest : null,
   };
 }
@@ -50,6 +54,16 @@ function withoutSpans(text: string, spans: readonly NegatedSpan[]): string {
     at = whole.end;
   }
   return rest + text.slice(at);
+}
+
+/** One loose end after the other: as one pattern it would be looked for at every place of a run of them. */
+function withoutLooseEnds(text: string): string {
+  let rest = text.replace(LOOSE_START, '');
+  for (;;) {
+    const end = LOOSE_END.exec(rest.slice(-LONGEST_LOOSE_END));
+    if (end === null) return rest;
+    rest = rest.slice(0, -end[0].length);
+  }
 }
 
 /** The capabilities that the denied words mean rather than the whole request. */
@@ -65,7 +79,7 @@ export function capabilitiesDenied(denied: RecallResult, whole: RecallResult): r
 }
 
 /** Of the rest, so that it counts as what is asked for; where nothing was ordered, it must be likelier than not. */
-const REST_COUNTS = { afterOrder: 0.3, afterContrast: 0.5 };
+const REST_COUNTS = { afterOrder: USUAL_MIN_RELEVANCE, afterContrast: 0.5 };
 
 /**
  * Without what is denied: of the rest where that means something. Else an order still keeps off what it denies, while

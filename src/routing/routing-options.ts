@@ -1,3 +1,4 @@
+import { USUAL_MIN_RELEVANCE } from './gate.ts';
 import type { BoundStrategy } from './strategies/strategy.ts';
 import { bindSteps } from './strategies/strategy-catalog.ts';
 
@@ -44,7 +45,7 @@ export interface RoutingOptions extends SelectionPolicy {
 export const DEFAULT_ROUTING: RoutingOptions = {
   topK: 5,
   recallK: 32,
-  minRelevance: 0.45,
+  minRelevance: USUAL_MIN_RELEVANCE,
   ambiguityMargin: 0.05,
   relevanceGate: 0.05,
   multiIntent: true,

@@ -8,6 +8,7 @@ import { canonicalText } from '../../core/index.ts';
 import type { ModelCalibration } from '../../embedding/index.ts';
 import { Bm25Index } from '../../lexical-index/index.ts';
 import { FlatIndex } from '../../vector-index/index.ts';
+import { USUAL_MIN_RELEVANCE } from '../gate.ts';
 import type { IndexedCapability } from '../indexed-capability.ts';
 import { SearchView } from '../search-view.ts';
 import { fuse } from './fusion.ts';
@@ -26,10 +27,9 @@ export interface HeldOutRelevances {
   readonly foreign: number[];
 }
 
-/** `minRelevance` unless somebody sets another; what is learnt is a multiple of it. */
-const USUAL = 0.3;
-const LEAST = 0.2;
-const MOST = 0.5;
+/** What is learnt is a multiple of the usual minimum. */
+const LEAST = (2 / 3) * USUAL_MIN_RELEVANCE;
+const MOST = (5 / 3) * USUAL_MIN_RELEVANCE;
 /** Of the least relevance of its own phrases: callers say it in other words than the phrases. */
 const ALLOWANCE = 0.7;
 const MIN_OWN = 4;
@@ -53,11 +53,11 @@ export function learnThresholds(
 export function thresholdFactor({ own, foreign }: HeldOutRelevances): number {
   if (own.length < MIN_OWN) return 1;
   const least = Math.min(...own);
-  if (least < USUAL) {
+  if (least < USUAL_MIN_RELEVANCE) {
     const lowered = Math.max(LEAST, least);
-    return foreign.some((one) => one >= lowered && one < USUAL) ? 1 : lowered / USUAL;
+    return foreign.some((one) => one >= lowered && one < USUAL_MIN_RELEVANCE) ? 1 : lowered / USUAL_MIN_RELEVANCE;
   }
-  return Math.max(1, Math.min(MOST, ALLOWANCE * least) / USUAL);
+  return Math.max(1, Math.min(MOST, ALLOWANCE * least) / USUAL_MIN_RELEVANCE);
 }
 
 /** Asks the phrases of one fold of everything but them. */
@@ -93,7 +93,6 @@ function askFold(
     nearest: (query: Float32Array, topK: number) => view.search(namespace, query, topK),
     words: (text: string, topK: number) => space.searchWords(text, topK),
     similarities: (entry: IndexedCapability, query: Float32Array) => view.similarities(entry, query),
-    nearestText: (entry: IndexedCapability, query: Float32Array) => view.nearestText(entry, query),
     head,
   };
   for (const { name, text, query } of asked) {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CapabilityName } from '../../../src/core/index.ts';
 import type { ModelCalibration, RegimeWeights } from '../../../src/embedding/index.ts';
@@ -9,6 +10,7 @@ import { crossValidate, type PhraseClass, trainPhraseHead } from '../../../src/r
 import { decodeHeads, encodeHeads } from '../../../src/routing/relevance/phrase-head-file.ts';
 import { HeadSet } from '../../../src/routing/relevance/phrase-heads.ts';
 import { thresholdFactor } from '../../../src/routing/relevance/phrase-thresholds.ts';
+import { DEFAULT_ROUTING } from '../../../src/routing/routing-options.ts';
 import { type IndexRig, indexRig } from '../index-rig.ts';
 import { CALIBRATION } from '../router-rig.ts';
 
@@ -228,23 +230,33 @@ describe('the file of heads', () => {
 });
 
 describe('thresholds', () => {
-  const factor = (own: number[], foreign: number[] = []): number => thresholdFactor({ own, foreign }) * 0.3;
+  /** What is asked for, where the operator left `minRelevance` as it is: 0.45, so between 0.3 and 0.75. */
+  const asked = (own: number[], foreign: number[] = []): number =>
+    thresholdFactor({ own, foreign }) * DEFAULT_ROUTING.minRelevance;
 
   it('ask for more where all own phrases come back surely, within bounds', () => {
-    expect(factor([0.9, 0.95, 0.8, 0.99])).toBeCloseTo(0.5, 9);
-    expect(factor([0.6, 0.95, 0.8, 0.99])).toBeCloseTo(0.42, 9);
-    expect(factor([0.35, 0.95, 0.8, 0.99])).toBeCloseTo(0.3, 9);
+    expect(asked([0.99, 0.995, 0.98, 0.99])).toBeCloseTo(0.686, 9);
+    expect(asked([0.9, 0.95, 0.8, 0.99])).toBeCloseTo(0.56, 9);
+    expect(asked([0.6, 0.95, 0.8, 0.99])).toBeCloseTo(0.45, 9);
   });
 
   it('ask for less where own phrases come back weakly, unless that lets phrases of others in', () => {
-    expect(factor([0.25, 0.95, 0.8, 0.99])).toBeCloseTo(0.25, 9);
-    expect(factor([0.05, 0.95, 0.8, 0.99])).toBeCloseTo(0.2, 9);
-    expect(factor([0.25, 0.95, 0.8, 0.99], [0.27])).toBeCloseTo(0.3, 9);
-    expect(factor([0.25, 0.95, 0.8, 0.99], [0.1, 0.6])).toBeCloseTo(0.25, 9);
+    expect(asked([0.35, 0.95, 0.8, 0.99])).toBeCloseTo(0.35, 9);
+    expect(asked([0.05, 0.95, 0.8, 0.99])).toBeCloseTo(0.3, 9);
+    expect(asked([0.35, 0.95, 0.8, 0.99], [0.4])).toBeCloseTo(0.45, 9);
+    expect(asked([0.35, 0.95, 0.8, 0.99], [0.1, 0.6])).toBeCloseTo(0.35, 9);
+  });
+
+  it('never refuse a phrase of their own that the usual minimum would let in', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0.45, max: 1, noNaN: true }), { minLength: 4 }), (own) => {
+        expect(asked(own)).toBeLessThanOrEqual(Math.min(...own));
+      }),
+    );
   });
 
   it('say nothing of few phrases', () => {
-    expect(factor([0.9, 0.9, 0.9])).toBeCloseTo(0.3, 9);
+    expect(thresholdFactor({ own: [0.9, 0.9, 0.9], foreign: [] })).toBe(1);
   });
 
   it('are learnt in the thread from phrases that were not seen', async () => {
