@@ -105,10 +105,10 @@ export class ConsoleOutput {
     this.#write(process.stdout, lines.map((line) => line.trimEnd()).join('\n'));
   }
 
-  /** `code: text`, then each issue and what was probably meant; with `--json` one value on stdout. */
-  error(error: unknown): void {
+  /** `code: text`, then each issue and what was probably meant; with `--json` one value on stdout, `beside` in it. */
+  error(error: unknown, beside: Readonly<Record<string, unknown>> = {}): void {
     if (this.#isJson) {
-      this.#write(process.stdout, JSON.stringify({ error: errorBody(error) }, null, this.#indent));
+      this.#write(process.stdout, JSON.stringify({ error: errorBody(error), ...beside }, null, this.#indent));
       return;
     }
     if (!isAgentReachError(error)) {

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { problem, type StandIn, startStandIn } from '../sdk/stand-in-service.ts';
+import { FEEDBACK } from '../../src/http/examples.ts';
+import { json, problem, type StandIn, startStandIn } from '../sdk/stand-in-service.ts';
+import { ruleReply } from './replies.ts';
 import { runCli } from './run-cli.ts';
 
 let service: StandIn;
 beforeAll(async () => {
   service = await startStandIn({
+    'POST /v1/rules': ({ body }) =>
+      (body as { id: string }).id === 'bad' ? problem('AR_ERR_INVALID_RULE', 400, 'no') : json(ruleReply, 201),
+    'POST /v1/feedback/fb_1/approve': () => json(FEEDBACK),
     'DELETE /v1/rules/none': () => problem('AR_ERR_RULE_NOT_FOUND', 404, 'no rule none', { suggestions: ['invoice'] }),
   });
 });
@@ -13,7 +18,7 @@ beforeEach(() => {
   service.seen.length = 0;
 });
 
-const run = (args: readonly string[]) => runCli(args, { env: { AGENT_REACH_URL: service.url } });
+const run = (args: readonly string[], input = '') => runCli(args, { env: { AGENT_REACH_URL: service.url }, input });
 
 describe('--json of a failure', () => {
   const errorOf = (out: string): unknown => (JSON.parse(out) as { error: unknown }).error;
@@ -42,6 +47,30 @@ describe('--json of a failure', () => {
     const { code, out, err } = await run([...args, '--json']);
     expect([code, err]).toEqual([exit, '']);
     expect(errorOf(out)).toMatchObject({ detail: expect.stringMatching(text) });
+  });
+});
+
+describe('a command of many calls that fails midway', () => {
+  const rules = JSON.stringify([{ id: 'invoice' }, { id: 'bad' }, { id: 'invoice' }]);
+
+  it.each([
+    [['rules', 'put', '-'], 2, 'AR_ERR_INVALID_RULE', [{ rule: { id: 'invoice' }, rulesVersion: 4 }]],
+    [['feedback', 'approve', 'fb_1', 'fb_2'], 1, 'AR_ERR_NOT_FOUND', [{ id: FEEDBACK.id }]],
+    [['rules', 'put', 'none.json'], 2, 'AR_ERR_INVALID_REQUEST', undefined],
+  ] as const)('tells in one JSON value what was done and what failed: %j', async (args, exit, code, done) => {
+    const answer = await run([...args, '--json'], rules);
+    expect([answer.code, answer.err]).toEqual([exit, '']);
+    const body = JSON.parse(answer.out) as { done?: unknown };
+    expect(body).toMatchObject({ error: { code } });
+    if (done === undefined) expect(body.done).toBeUndefined();
+    else expect(body.done).toMatchObject(done);
+  });
+
+  it('tells people the same', async () => {
+    const { code, out, err } = await run(['rules', 'put', '-'], rules);
+    expect([code, out.split('\n')[0]]).toEqual([2, 'put rule invoice, rules version 4']);
+    expect(err).toContain('AR_ERR_INVALID_RULE: no');
+    expect(service.seen).toHaveLength(2);
   });
 });
 

@@ -2,7 +2,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Feedback } from '../../contract/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
-import { EXIT } from '../exit-codes.ts';
+import { oneByOne } from '../one-by-one.ts';
 import { type CommandGroup, type GlobalOptions, type Program, runCommand } from '../program.ts';
 
 /** A copy of the contract's enum, as in agents.ts. */
@@ -60,22 +60,13 @@ function addDeciding(feedback: CommandGroup, verb: 'approve' | 'reject', descrip
     .action((ids, _options, command) => decide(command.optsWithGlobals(), verb, ids));
 }
 
-/** One after the other; the first that fails ends it, since the rest would most often fail alike. */
 function decide(options: GlobalOptions, verb: 'approve' | 'reject', ids: readonly string[]): Promise<void> {
-  return runCommand(options, async ({ output, client }) => {
-    const decided: Feedback[] = [];
-    try {
-      for (const id of ids) decided.push(await client.feedback[verb](id));
-    } finally {
-      // Also after a failure: what was decided stays decided.
-      if (decided.length > 0) {
-        output.answer(decided, (rows) => {
-          for (const one of rows) output.line(decisionOf(one));
-        });
-      }
-    }
-    return EXIT.ok;
-  });
+  return runCommand(options, ({ output, client }) =>
+    oneByOne(output, ids, {
+      act: (id) => client.feedback[verb](id),
+      show: (decided) => output.line(decisionOf(decided)),
+    }),
+  );
 }
 
 function decisionOf({ id, status, effect, correct, intent }: Feedback): string {

@@ -3,6 +3,7 @@ import type { DryRunReply, Rule, RuleHistory, RuleReply } from '../../contract/i
 import type { RuleInput } from '../../sdk/index.ts';
 import type { ConsoleOutput } from '../console-output.ts';
 import { readObjects } from '../input-file.ts';
+import { oneByOne } from '../one-by-one.ts';
 import { type CommandGroup, type Program, refuseUnknownCommands, runCommand, wholeNumber } from '../program.ts';
 import { addRuleFileCommands } from './rule-files.ts';
 
@@ -25,17 +26,13 @@ export function addRulesCommand(program: Program): void {
     .description('create or replace the rules of a JSON or YAML file: one, a list, or {rules: [...]}')
     .argument('<file>', '"-" reads standard input')
     .action((file, _options, command) =>
-      runCommand(command.optsWithGlobals(), async ({ output, client }) => {
-        const replies: RuleReply[] = [];
-        // One after the other: each edit is a version of its own, and warnings look at the rules before it.
-        for (const rule of await readObjects(file, 'rules', 'rule')) {
-          const reply = await client.rules.put(rule as RuleInput);
-          replies.push(reply);
-          if (!output.isJson) showPut(output, reply);
-        }
-        output.answer(replies, () => {});
-        return undefined;
-      }),
+      // Each edit is a version of its own, and warnings look at the rules before it.
+      runCommand(command.optsWithGlobals(), async ({ output, client }) =>
+        oneByOne(output, await readObjects(file, 'rules', 'rule'), {
+          act: (rule) => client.rules.put(rule as RuleInput),
+          show: (reply) => showPut(output, reply),
+        }),
+      ),
     );
 
   rules
