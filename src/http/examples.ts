@@ -207,6 +207,13 @@ export const INDEX_VERSION = {
   current: true,
 } as const;
 
+export const INDEX_INSTANCE = {
+  instance: '9f2c61d07b3e4a58',
+  model: INDEX_VERSION.fingerprint,
+  version: INDEX_VERSION.id,
+  isAnswering: true,
+} as const;
+
 export const REBUILD_EVENTS = `event: progress
 data: {"phase":"build","done":12,"total":24}
 

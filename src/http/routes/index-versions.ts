@@ -14,7 +14,15 @@ import {
 } from '../../contract/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { EVENT_STREAM_TYPE, eventStream, type FinalEvent } from '../event-stream.ts';
-import { INDEX_DIFF, INDEX_HELD, INDEX_VERSION, REBUILD_EVENTS, VERIFY_EVENTS, VERIFY_REPLY } from '../examples.ts';
+import {
+  INDEX_DIFF,
+  INDEX_HELD,
+  INDEX_INSTANCE,
+  INDEX_VERSION,
+  REBUILD_EVENTS,
+  VERIFY_EVENTS,
+  VERIFY_REPLY,
+} from '../examples.ts';
 import { problemBody } from '../problem-response.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { HttpCaller, HttpServices } from '../services.ts';
@@ -43,7 +51,9 @@ const listVersions = (index: IndexDesk): Endpoint =>
     summary: 'List index versions, newest first',
     replies: {
       200: {
-        description: 'The kept versions, the folders that cannot be served, and the last rebuild that failed.',
+        description:
+          'The kept versions, the folders that cannot be served, and the last version that could not be put to work. ' +
+          'Where several instances share the store: the versions of all, and which instances run.',
         schema: indexVersionListSchema,
         example: {
           current: 'v000002',
@@ -52,6 +62,7 @@ const listVersions = (index: IndexDesk): Endpoint =>
           refused: [],
           held: null,
           lastFailure: null,
+          instances: [INDEX_INSTANCE],
         },
       },
     },
@@ -69,7 +80,8 @@ const rebuildIndex = (index: IndexDesk): Endpoint =>
     summary: 'Build the next index version and switch to it',
     description:
       'Answers when the new version serves; routing goes on meanwhile. A version that fails its self-check is ' +
-      `forgotten, and the problem names the lines that failed. Ends a rollback. ${STREAM_TEXT}`,
+      `forgotten, and the problem names the lines that failed. Ends a rollback. Of several instances one builds for all; ` +
+      `a call while it does answers with that version. ${STREAM_TEXT}`,
     body: { schema: rebuildRequestSchema, example: { reason: 'after an import' }, emptyValue: {} },
     replies: {
       200: {
@@ -100,7 +112,7 @@ const rollbackIndex = (index: IndexDesk): Endpoint =>
     description:
       'Brings back its vectors and, for every capability that is still registered, the texts it was built from; ' +
       'what agents change from now on counts, `sensitive` is never loosened. Rebuilds by themselves wait until a ' +
-      'rebuild is asked for. Survives a restart.',
+      'rebuild is asked for. Survives a restart, and counts for all instances.',
     body: { schema: rollbackRequestSchema, example: { version: 'v000001' } },
     replies: {
       200: {
