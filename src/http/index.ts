@@ -5,7 +5,6 @@ export type {
   AgentDirectory,
   CapabilityDirectory,
   FeedbackDesk,
-  FeedbackWord,
   HttpCaller,
   HttpServices,
   MaybePromise,

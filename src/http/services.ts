@@ -34,6 +34,7 @@ import type {
   RuleWarning,
 } from '../contract/index.ts';
 import type { EventLog } from '../events/index.ts';
+import type { KnownReport } from '../registry/index.ts';
 import type { Caller, GoldenService, IndexService, RoutingService, StrategyService } from '../routing/index.ts';
 import type { RuleSetVersion } from '../rules/index.ts';
 
@@ -50,7 +51,8 @@ export interface AgentDirectory {
   heartbeat(agentId: string, beat: Heartbeat): MaybePromise<HeartbeatReply>;
   /** `leaseId` null: an operator's word, whatever the lease. */
   withdraw(agentId: string, leaseId: string | null): Promise<void>;
-  get(agentId: string): MaybePromise<AgentView | undefined>;
+  /** Error: AR_ERR_AGENT_NOT_FOUND. */
+  get(agentId: string): MaybePromise<AgentView>;
   list(query: ListAgentsQuery): MaybePromise<AgentPage>;
 }
 
@@ -70,7 +72,8 @@ export interface CapabilityDirectory {
   capabilities(
     query: ListCapabilitiesQuery,
   ): MaybePromise<{ readonly items: CapabilityView[]; readonly nextCursor: string | null }>;
-  capability(namespace: string, name: string): MaybePromise<CapabilityView | undefined>;
+  /** Error: AR_ERR_CAPABILITY_NOT_FOUND. */
+  capability(namespace: string, name: string): MaybePromise<CapabilityView>;
   updateCapability(namespace: string, name: string, update: CapabilityUpdate): MaybePromise<CapabilityView>;
 }
 
@@ -89,7 +92,9 @@ export interface RuleBook extends RuleFiles {
   /** Rises by one with each edit; what `If-Match` is compared with. */
   readonly version: number;
   list(): MaybePromise<readonly Rule[]>;
-  get(id: string): MaybePromise<Rule | undefined>;
+  /** Error: AR_ERR_RULE_NOT_FOUND. */
+  get(id: string): MaybePromise<Rule>;
+  /** Errors: AR_ERR_INVALID_RULE, also for an id that is an address of the API; AR_ERR_RULE_CONFLICT. */
   put(
     rule: Rule,
     edit: RuleEdit,
@@ -106,17 +111,8 @@ export interface RuleBook extends RuleFiles {
   history(limit: number): Promise<readonly RuleSetVersion[]>;
 }
 
-/** An intent and what it really meant. */
-export interface FeedbackWord {
-  readonly intent: string;
-  readonly namespace: string;
-  readonly correct: string | null;
-  readonly answered: string | null;
-  readonly requestId: string | null;
-}
-
 export interface FeedbackDesk {
-  report(word: FeedbackWord, by: string): Promise<{ readonly feedback: Feedback; readonly created: boolean }>;
+  report(report: KnownReport, by: string): Promise<{ readonly feedback: Feedback; readonly created: boolean }>;
   list(query: FeedbackQuery): MaybePromise<FeedbackPage>;
   approve(id: string, by: string): Promise<Feedback>;
   reject(id: string, by: string): Promise<Feedback>;

@@ -10,7 +10,7 @@ export {
 export type { AgentStore, RegistryChange } from './agent-store.ts';
 export type { CapabilityIndex } from './capability-index.ts';
 export { ChangeTeller } from './change-teller.ts';
-export { FeedbackBook, type FeedbackBookParts } from './feedback-book.ts';
+export { FeedbackBook, type FeedbackBookParts, type KnownReport } from './feedback-book.ts';
 export type { FeedbackChange, FeedbackRecord, FeedbackStore } from './feedback-store.ts';
 export { isHealthy, isLapsed, isRoutable, isUnanswered } from './health.ts';
 export {

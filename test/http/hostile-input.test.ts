@@ -212,7 +212,6 @@ const fields: Case[] = [
   rule('no pattern', { patterns: [] }, 'patterns'),
   rule('an unknown match', { match: 'fuzzy' }, 'match'),
   rule('an id with a slash', { id: 'a/b' }, 'id'),
-  { ...rule('an id that is an address', { id: 'history' }, 'id'), code: 'AR_ERR_INVALID_RULE' },
   {
     what: 'an If-Match that is no version',
     method: 'POST',

@@ -10,7 +10,7 @@ import type {
   Registration,
   Rule,
 } from '../../src/contract/index.ts';
-import { AgentReachError, hasWords } from '../../src/core/index.ts';
+import { AgentReachError, type ErrorCode, hasWords } from '../../src/core/index.ts';
 import { EventLog } from '../../src/events/index.ts';
 import { AGENT_VIEW, HEARTBEAT_BATCH_REPLY } from '../../src/http/agent-examples.ts';
 import {
@@ -28,7 +28,8 @@ import {
   STRATEGIES_REPLY,
   VERIFY_REPLY,
 } from '../../src/http/examples.ts';
-import type { FeedbackWord, HttpServices } from '../../src/http/index.ts';
+import type { HttpServices } from '../../src/http/index.ts';
+import type { KnownReport } from '../../src/registry/index.ts';
 import type { Caller } from '../../src/routing/index.ts';
 import type { RuleSetVersion } from '../../src/rules/index.ts';
 
@@ -169,7 +170,7 @@ function agentPart(agents: Map<string, { view: AgentView; leaseId: string }>, ca
       owned(agentId, leaseId);
       agents.delete(agentId);
     },
-    get: (agentId: string) => agents.get(agentId)?.view,
+    get: (agentId: string) => found(agents.get(agentId)?.view, 'AR_ERR_AGENT_NOT_FOUND'),
     list: () => ({ items: [...agents.values()].map((one) => one.view), nextCursor: null, registryEpoch: agents.size }),
   };
 }
@@ -198,11 +199,17 @@ function healthPart(agents: Map<string, { view: AgentView; leaseId: string }>, c
   };
 }
 
+function found<Value>(value: Value | undefined, code: ErrorCode): Value {
+  if (value === undefined) throw new AgentReachError(code);
+  return value;
+}
+
 function capabilityPart(calls: string[]) {
   const entry = (): CapabilityView => structuredClone(CAPABILITY_VIEW) as unknown as CapabilityView;
   return {
     capabilities: () => ({ items: [entry()], nextCursor: null }),
-    capability: (_namespace: string, name: string) => (name === entry().name ? entry() : undefined),
+    capability: (_namespace: string, name: string) =>
+      found(name === entry().name ? entry() : undefined, 'AR_ERR_CAPABILITY_NOT_FOUND'),
     updateCapability(_namespace: string, name: string) {
       calls.push('updateCapability');
       if (name !== entry().name) throw new AgentReachError('AR_ERR_CAPABILITY_NOT_FOUND');
@@ -222,7 +229,7 @@ function createFeedbackDesk(calls: string[]) {
     return decided;
   };
   return {
-    async report(word: FeedbackWord, createdBy: string) {
+    async report(word: KnownReport, createdBy: string) {
       calls.push('report');
       const feedback: Feedback = { ...structuredClone(FEEDBACK), ...word, id: `fb_${filed.size + 1}`, createdBy };
       filed.set(feedback.id, feedback);
@@ -247,7 +254,7 @@ function createRuleBook(calls: string[]) {
       return edits.length;
     },
     list: () => [...rules.values()],
-    get: (id: string) => rules.get(id),
+    get: (id: string) => found(rules.get(id), 'AR_ERR_RULE_NOT_FOUND'),
     async put(rule: Rule, edit: { by: string; expectedVersion?: number }) {
       calls.push('putRule');
       check(edit.expectedVersion);

@@ -15,7 +15,7 @@ import {
   registrationReplySchema,
   registrationSchema,
 } from '../../contract/index.ts';
-import { AgentReachError, type Clock } from '../../core/index.ts';
+import type { Clock } from '../../core/index.ts';
 import {
   AGENT_PAGE,
   AGENT_VIEW,
@@ -118,11 +118,7 @@ const readAgent = (registry: AgentDirectory): Endpoint =>
     params: agentParams,
     replies: { 200: { description: 'The agent, alive or offline.', schema: agentViewSchema, example: AGENT_VIEW } },
     errors: ['AR_ERR_AGENT_NOT_FOUND'],
-    async handle({ params }) {
-      const agent = await registry.get(params.agentId);
-      if (agent !== undefined) return jsonReply(200, agent);
-      throw new AgentReachError('AR_ERR_AGENT_NOT_FOUND', { detail: `no agent "${params.agentId}" is registered` });
-    },
+    handle: async ({ params }) => jsonReply(200, await registry.get(params.agentId)),
   });
 
 const renewLease = (registry: AgentDirectory): Endpoint =>

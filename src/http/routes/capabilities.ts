@@ -8,7 +8,6 @@ import {
   listCapabilitiesQuerySchema,
   namespaceField,
 } from '../../contract/index.ts';
-import { AgentReachError } from '../../core/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { CAPABILITY_VIEW } from '../examples.ts';
 import { jsonReply } from '../reply.ts';
@@ -51,13 +50,7 @@ export function capabilityEndpoints(directory: CapabilityDirectory): Endpoint[] 
         200: { description: 'What is known of it.', schema: capabilityViewSchema, example: CAPABILITY_VIEW },
       },
       errors: ['AR_ERR_CAPABILITY_NOT_FOUND', 'AR_ERR_INVALID_CAPABILITY'],
-      async handle({ params, query }) {
-        const found = await directory.capability(query.namespace, params.name);
-        if (found !== undefined) return jsonReply(200, found);
-        throw new AgentReachError('AR_ERR_CAPABILITY_NOT_FOUND', {
-          detail: `no capability "${params.name}" is known in the namespace "${query.namespace}"`,
-        });
-      },
+      handle: async ({ params, query }) => jsonReply(200, await directory.capability(query.namespace, params.name)),
     }),
     endpoint({
       method: 'patch',

@@ -4,14 +4,12 @@ import {
   dryRunReplySchema,
   dryRunRequestSchema,
   queryCount,
-  RESERVED_RULE_IDS,
   ruleHistorySchema,
   ruleIdField,
   ruleListSchema,
   ruleReplySchema,
   ruleSchema,
 } from '../../contract/index.ts';
-import { AgentReachError } from '../../core/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { DRY_RUN_REPLY, RULE, RULE_HISTORY } from '../examples.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
@@ -59,16 +57,10 @@ const putRule = (rules: RuleBook): Endpoint =>
     },
     errors: ['AR_ERR_INVALID_RULE', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ body, caller, header }) {
-      if (RESERVED_RULE_IDS.includes(body.id)) throw reservedId(body.id);
       const { created, rule, rulesVersion, warnings } = await rules.put(body, editOf(caller.keyId, header));
       return jsonReply(created ? 201 : 200, { rule, rulesVersion, warnings }, { etag: `"${rulesVersion}"` });
     },
   });
-
-function reservedId(id: string): AgentReachError {
-  const issues = [{ path: 'id', message: `"${id}" is an address of the API` }];
-  return new AgentReachError('AR_ERR_INVALID_RULE', { detail: `id: "${id}" is reserved`, issues });
-}
 
 const listRules = (rules: RuleBook): Endpoint =>
   endpoint({
@@ -139,9 +131,7 @@ const readRule = (rules: RuleBook): Endpoint =>
     errors: ['AR_ERR_RULE_NOT_FOUND'],
     async handle({ params }) {
       const etag = `"${rules.version}"`;
-      const rule = await rules.get(params.id);
-      if (rule !== undefined) return jsonReply(200, rule, { etag });
-      throw new AgentReachError('AR_ERR_RULE_NOT_FOUND', { detail: `no rule "${params.id}" is stored` });
+      return jsonReply(200, await rules.get(params.id), { etag });
     },
   });
 
