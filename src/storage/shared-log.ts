@@ -26,7 +26,11 @@ export interface LogEntry {
 }
 
 export interface LogFollower {
-  /** Called for each entry in order, the next one after this has ended. Must not fail. */
+  /**
+   * Called for each entry in order, the next one after this has ended. After AR_ERR_STORE_UNAVAILABLE it is called again
+   * with the same; any other failure is logged, its rows are handed over anew one by one, and the log goes on: an
+   * entry that no instance can take in must not stop all of them.
+   */
   onEntry(entry: LogEntry): void | Promise<void>;
   /** A batch of another instance's heartbeats, as it was sent. */
   onBeats(batch: string): void;

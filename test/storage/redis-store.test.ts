@@ -82,7 +82,7 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     for (let i = 0; i < 100; i++) {
       await expect(store.commit(write)).rejects.toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE' });
     }
-    await expect.poll(() => store.problem).toBe('Redis is not connected; trying again');
+    await expect.poll(() => store.problem).toBe(`Redis at ${own.url} is away: not connected; trying again`);
     await own.run();
     // The new server does not hold what this process wrote, so nothing may be added to it.
     await expect

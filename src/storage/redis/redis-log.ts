@@ -2,15 +2,26 @@
  * This instance's place in the log of all instances. Reads it on a connection of its own, hands every entry over in
  * order, and lets each commit of this instance go on in its place among them: what follows on a commit has happened
  * before the next entry is looked at. Whoever lost its place (its entry was trimmed) is brought up to date by the
- * difference; where Redis holds other or older data than was read, nothing is taken over until it holds it again, or
- * the instance is started anew.
+ * difference, and so is one that cannot read an entry, or cannot take it in; where Redis holds other or older data than
+ * was read, nothing is taken over until it holds it again, or the instance is started anew.
  */
-import { type Clock, errorText, log, nextTurn } from '../../core/index.ts';
-import { COMMAND_TIMEOUT_MS, type Redis, type RedisKeys, SILENCE_TIMEOUT_MS } from '../../redis/index.ts';
+import { type Clock, errorText, isAgentReachError, log, nextTurn } from '../../core/index.ts';
+import { COMMAND_TIMEOUT_MS, type Redis, type RedisKeys, redisFailure, SILENCE_TIMEOUT_MS } from '../../redis/index.ts';
 import { storeUnavailable } from '../key-value-store.ts';
 import type { LogEntry, LogFollower, LoggedWrite, SharedLog } from '../shared-log.ts';
 import { decodeEntry } from './log-entry.ts';
-import { RowDigests, type Snapshot, takeSnapshot } from './redis-snapshot.ts';
+import type { OpeningTables } from './opening-tables.ts';
+import { OwnCommit } from './own-commit.ts';
+import {
+  bodyOf,
+  digestOf,
+  type FoundEntry,
+  markOf,
+  positionOf,
+  RowDigests,
+  type Snapshot,
+  takeSnapshot,
+} from './redis-snapshot.ts';
 
 /** One wait for news, well under the silence after which the connection is cut. */
 const BLOCK_MS = 1_000;
@@ -24,9 +35,12 @@ export interface RedisLogParts {
   readonly instance: string;
   readonly keys: RedisKeys;
   readonly clock: Clock;
+  /** Where Redis is, without a password. */
+  readonly place: string;
   /** Of its own: it waits on it. */
   readonly redis: Redis;
-  readonly snapshot: Snapshot;
+  /** Dropped once the log is followed. */
+  readonly opened: OpeningTables;
 }
 
 interface Waiting {
@@ -34,12 +48,10 @@ interface Waiting {
   readonly resolve: () => void;
 }
 
-type Found = readonly [id: Buffer, fields: readonly Buffer[]];
-
 export class RedisLog implements SharedLog {
   readonly #parts: RedisLogParts;
   readonly #digests = new RowDigests();
-  readonly #own = new Map<number, () => void>();
+  readonly #own = new Map<number, OwnCommit>();
   #waiting: Waiting[] = [];
   #position: number;
   #lastMark: string | undefined;
@@ -53,11 +65,12 @@ export class RedisLog implements SharedLog {
   #heardAt: number;
   #problem: string | null = null;
 
-  constructor(parts: RedisLogParts) {
+  constructor(parts: RedisLogParts, snapshot: Snapshot) {
     this.#parts = parts;
-    this.#position = parts.snapshot.position;
+    this.#position = snapshot.position;
+    this.#lastMark = snapshot.mark;
     this.#heardAt = parts.clock.now();
-    this.#digests.moveTo(parts.snapshot);
+    for (const write of this.#digests.differenceTo(snapshot)) this.#digests.note(write);
   }
 
   get id(): string {
@@ -85,16 +98,17 @@ export class RedisLog implements SharedLog {
 
   follow(follower: LogFollower): void {
     this.#follower = follower;
+    this.#parts.opened.drop();
     this.#heardAt = this.#parts.clock.now();
     this.#isVerified = false;
     this.#running = this.#run(follower);
   }
 
   /** A commit of before the log is followed: memory has it, and where nothing lies between, it is read. */
-  skip(position: number, writes: readonly LoggedWrite[]): void {
+  skip(position: number, writes: readonly LoggedWrite[], body: Buffer): void {
     if (position !== this.#position + 1) return;
     for (const write of writes) this.#digests.note(write);
-    this.#position = position;
+    this.#moveTo(position, digestOf(body));
   }
 
   /**
@@ -105,14 +119,14 @@ export class RedisLog implements SharedLog {
     const { redis, keys } = this.#parts;
     for (let last = after; last < this.#position; ) {
       const range = [keys.changes, `(${last}-0`, `${this.#position}-0`, 'COUNT', READ_AT_ONCE] as const;
-      const found = (await redis.callBuffer('XRANGE', ...range)) as Found[];
+      const found = (await redis.callBuffer('XRANGE', ...range)) as FoundEntry[];
       if (found.length === 0) throw storeUnavailable('the log is not kept that far back');
-      for (const [id, fields] of found) {
-        const position = Number.parseInt(id.toString(), 10);
+      for (const one of found) {
+        const position = positionOf(one);
         if (position !== last + 1) throw storeUnavailable('the log is not kept that far back');
         last = position;
-        const { writes } = decodeEntry(fields[3] ?? Buffer.alloc(0));
-        yield { position, at: Number(fields[1]), isOwn: false, isAfterGap: false, writes };
+        const { writes } = decodeEntry(bodyOf(one));
+        yield { position, at: momentOf(one), isOwn: false, isAfterGap: false, writes };
       }
       await nextTurn();
     }
@@ -120,11 +134,18 @@ export class RedisLog implements SharedLog {
 
   /** To be called before a commit is sent: `reached` then resolves in its place of the log. */
   place(number: number): { reached(position: number): Promise<void>; forget(): void } {
-    const reached = new Promise<void>((resolve) => void this.#own.set(number, resolve));
+    const own = new OwnCommit();
+    this.#own.set(number, own);
     return {
-      // The second for a commit that was stepped over with others that were missed.
-      reached: (position) => this.#within(Promise.race([reached, this.#passed(position)])),
-      forget: () => void this.#own.delete(number),
+      reached: (position) => {
+        own.answer(true);
+        // The second for a commit that was stepped over with others that were missed.
+        return this.#within(Promise.race([own.reached, this.#passed(position)]));
+      },
+      forget: () => {
+        own.answer(false);
+        this.#own.delete(number);
+      },
     };
   }
 
@@ -164,13 +185,13 @@ export class RedisLog implements SharedLog {
         if (!this.#isVerified) await this.#verify(follower);
         const found = await this.#read();
         const heardAt = this.#parts.clock.now();
-        for (const [id, fields] of found.changes) await this.#take(id, fields, follower);
+        for (const entry of found.changes) await this.#take(entry, follower);
         for (const [id, fields] of found.beats) this.#takeBeats(id, fields, follower);
         if (found.changes.length < READ_AT_ONCE) this.#noteCaughtUp(heardAt);
       } catch (error) {
         if (this.#isStopped) return;
         this.#isVerified = false;
-        this.#noteProblem(errorText(error));
+        this.#noteProblem(isAgentReachError(error) ? error.message : redisFailure(this.#parts.place, error));
         await new Promise<void>((resolve) => void this.#parts.clock.schedule(RETRY_MS, resolve));
       }
     }
@@ -181,12 +202,12 @@ export class RedisLog implements SharedLog {
     this.#problem = reason;
   }
 
-  async #read(): Promise<{ readonly changes: readonly Found[]; readonly beats: readonly Found[] }> {
+  async #read(): Promise<{ readonly changes: readonly FoundEntry[]; readonly beats: readonly FoundEntry[] }> {
     const { redis, keys } = this.#parts;
     const ids = [`${this.#position}-0`, this.#lastBeat];
     const wait = ['COUNT', READ_AT_ONCE, 'BLOCK', BLOCK_MS, 'STREAMS'] as const;
     const answer = await redis.xreadBuffer(...wait, keys.changes, keys.beats, ...ids);
-    const streams = new Map<string, readonly Found[]>();
+    const streams = new Map<string, readonly FoundEntry[]>();
     for (const [name, found] of answer ?? []) streams.set(name.toString(), found);
     return { changes: streams.get(keys.changes) ?? [], beats: streams.get(keys.beats) ?? [] };
   }
@@ -196,17 +217,19 @@ export class RedisLog implements SharedLog {
     const { redis, keys, id } = this.#parts;
     const found = await redis.get(keys.logId);
     if (found !== id) {
-      throw new Error('Redis holds other data than this instance has read: restore it, or start this one anew');
+      throw storeUnavailable('Redis holds other data than this instance has read: restore it, or start this one anew');
     }
     const newest = Number((await redis.get(keys.position)) ?? 0);
     const here = `${this.#position}-0`;
-    const [entry] = (await redis.callBuffer('XRANGE', keys.changes, here, here)) as Found[];
-    const isOther = entry !== undefined && this.#lastMark !== undefined && markOf(entry[1]) !== this.#lastMark;
+    const [entry] = (await redis.callBuffer('XRANGE', keys.changes, here, here)) as FoundEntry[];
+    const isOther = entry !== undefined && this.#lastMark !== undefined && markOf(entry) !== this.#lastMark;
     if (newest < this.#position || isOther) {
-      throw new Error('Redis has lost changes that this instance has read: restore them, or start this one anew');
+      throw storeUnavailable(
+        'Redis has lost changes that this instance has read: restore them, or start this one anew',
+      );
     }
     if (entry === undefined && newest > this.#position) await this.#resync(follower);
-    const [lastBeat] = (await redis.callBuffer('XREVRANGE', keys.beats, '+', '-', 'COUNT', 1)) as Found[];
+    const [lastBeat] = (await redis.callBuffer('XREVRANGE', keys.beats, '+', '-', 'COUNT', 1)) as FoundEntry[];
     // Beats of the time in between are old news: the next ones come within an interval.
     if (this.#problem !== null || this.#lastBeat === '0-0') this.#lastBeat = lastBeat?.[0].toString() ?? '0-0';
     this.#isVerified = true;
@@ -221,42 +244,80 @@ export class RedisLog implements SharedLog {
     this.#problem = null;
   }
 
-  async #take(id: Buffer, fields: readonly Buffer[], follower: LogFollower): Promise<void> {
-    const position = Number.parseInt(id.toString(), 10);
+  async #take(found: FoundEntry, follower: LogFollower): Promise<void> {
+    const position = positionOf(found);
     if (position <= this.#position) return;
     if (position !== this.#position + 1) return this.#resync(follower);
-    const { by, number, writes } = decodeEntry(fields[3] ?? Buffer.alloc(0));
-    const own = by === this.#parts.instance ? this.#own.get(number) : undefined;
-    for (const write of writes) this.#digests.note(write);
-    const entry: LogEntry = { position, at: Number(fields[1]), isOwn: own !== undefined, isAfterGap: false, writes };
-    if (own === undefined) await follower.onEntry(entry);
-    this.#moveTo(position, `${by}/${number}`);
-    if (own === undefined) return;
-    this.#own.delete(number);
-    own();
-    await nextTurn();
-    await follower.onEntry(entry);
+    try {
+      const { by, number, writes } = decodeEntry(bodyOf(found));
+      const own = by === this.#parts.instance ? this.#own.get(number) : undefined;
+      const isOwn = own !== undefined && (await own.taken);
+      const entry: LogEntry = { position, at: momentOf(found), isOwn, isAfterGap: false, writes };
+      if (!isOwn) await follower.onEntry(entry);
+      for (const write of writes) this.#digests.note(write);
+      this.#moveTo(position, markOf(found));
+      if (!isOwn) return;
+      this.#own.delete(number);
+      own.reach();
+      await nextTurn();
+      await follower.onEntry(entry);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      log('error', 'an entry of the log cannot be read or taken in; its rows are read instead', {
+        position,
+        reason: errorText(error),
+      });
+      await this.#resync(follower);
+    }
   }
 
   #takeBeats(id: Buffer, fields: readonly Buffer[], follower: LogFollower): void {
     this.#lastBeat = id.toString();
-    if (fields[1]?.toString() !== this.#parts.instance) follower.onBeats(fields[3]?.toString() ?? '[]');
+    if (fields[1]?.toString() === this.#parts.instance) return;
+    try {
+      follower.onBeats(fields[3]?.toString() ?? '[]');
+    } catch (error) {
+      log('error', 'heartbeats of another instance cannot be read and are left out', { reason: errorText(error) });
+    }
   }
 
   async #resync(follower: LogFollower): Promise<void> {
-    const { redis, keys } = this.#parts;
+    const { redis, keys, clock } = this.#parts;
     const snapshot = await takeSnapshot(redis, keys);
     if (snapshot.position <= this.#position) return;
-    const writes = this.#digests.moveTo(snapshot);
+    const writes = this.#digests.differenceTo(snapshot);
+    const { position, mark } = snapshot;
     log('warn', 'entries of the log were missed; brought up to date by a snapshot', {
       from: this.#position,
-      to: snapshot.position,
+      to: position,
       rows: writes.length,
     });
-    const { position } = snapshot;
-    const at = this.#parts.clock.wallNow();
-    await follower.onEntry({ position, at, isOwn: false, isAfterGap: true, writes });
-    this.#moveTo(position, undefined);
+    await this.#handMissed({ position, at: clock.wallNow(), isOwn: false, isAfterGap: true, writes }, follower);
+    for (const write of writes) this.#digests.note(write);
+    this.#moveTo(position, mark);
+  }
+
+  /** One row that cannot be taken in takes none of the others with it; standing still for good would be worse. */
+  async #handMissed(entry: LogEntry, follower: LogFollower): Promise<void> {
+    try {
+      await follower.onEntry(entry);
+      return;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+    }
+    for (const write of entry.writes) {
+      try {
+        await follower.onEntry({ ...entry, writes: [write] });
+      } catch (error) {
+        if (isPassing(error)) throw error;
+        const { table, key } = write;
+        log('error', 'a row cannot be taken in; this instance goes on without it', {
+          table,
+          key,
+          reason: errorText(error),
+        });
+      }
+    }
   }
 
   #moveTo(position: number, mark: string | undefined): void {
@@ -268,8 +329,7 @@ export class RedisLog implements SharedLog {
   }
 }
 
-/** Instance and number: tells an entry from another one of the same position. */
-function markOf(fields: readonly Buffer[]): string {
-  const { by, number } = decodeEntry(fields[3] ?? Buffer.alloc(0));
-  return `${by}/${number}`;
-}
+const momentOf = ([, fields]: FoundEntry): number => Number(fields[1]);
+
+/** Redis is away: the same works once it is back. */
+const isPassing = (error: unknown): boolean => isAgentReachError(error) && error.code === 'AR_ERR_STORE_UNAVAILABLE';

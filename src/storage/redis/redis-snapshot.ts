@@ -9,23 +9,39 @@ import type { LoggedWrite } from '../shared-log.ts';
 
 export interface Snapshot {
   readonly position: number;
-  readonly tables: ReadonlyMap<TableName, ReadonlyMap<string, Buffer>>;
+  /** Of the entry at that position; undefined where it is not kept. */
+  readonly mark: string | undefined;
+  readonly tables: ReadonlyMap<TableName, Map<string, Buffer>>;
 }
 
 /** Blocks Redis for as long as reading these tables takes: 10,000 agents are some 10 MB. */
 export async function takeSnapshot(redis: Redis, keys: RedisKeys): Promise<Snapshot> {
   const names = [...LOGGED_TABLES];
-  const reading = redis.multi().get(keys.position);
+  const reading = redis.multi().get(keys.position).xrevrangeBuffer(keys.changes, '+', '-', 'COUNT', 1);
   for (const name of names) reading.hgetallBuffer(keys.table(name));
-  const [position, ...rows] = ((await reading.exec()) ?? []).map(([error, answer]) => {
+  const [found, newest, ...rows] = ((await reading.exec()) ?? []).map(([error, answer]) => {
     if (error !== null) throw error;
     return answer;
   });
+  const position = Number(found ?? 0);
+  const [entry] = newest as FoundEntry[];
   return {
-    position: Number(position ?? 0),
+    position,
+    mark: entry !== undefined && positionOf(entry) === position ? markOf(entry) : undefined,
     tables: new Map(names.map((name, i) => [name, new Map(Object.entries(rows[i] as Record<string, Buffer>))])),
   };
 }
+
+/** An entry as Redis hands it over. */
+export type FoundEntry = readonly [id: Buffer, fields: readonly Buffer[]];
+
+export const positionOf = ([id]: FoundEntry): number => Number.parseInt(id.toString(), 10);
+
+/** The bytes that `encodeEntry` made. */
+export const bodyOf = ([, fields]: FoundEntry): Buffer => fields[3] ?? Buffer.alloc(0);
+
+/** Tells an entry from another one of the same position. */
+export const markOf = (entry: FoundEntry): string => digestOf(bodyOf(entry));
 
 /** What this instance knows of the rows, 20 letters each: enough to tell which of them changed unseen. */
 export class RowDigests {
@@ -39,8 +55,8 @@ export class RowDigests {
     else rows.set(key, digestOf(value));
   }
 
-  /** Takes the snapshot for what is known from now on; answers the writes that lead there. */
-  moveTo(snapshot: Snapshot): LoggedWrite[] {
+  /** The writes that lead from what is known to the snapshot. */
+  differenceTo(snapshot: Snapshot): LoggedWrite[] {
     const writes: LoggedWrite[] = [];
     for (const [table, found] of snapshot.tables) {
       const known = this.#rows(table);
@@ -49,7 +65,6 @@ export class RowDigests {
       }
       for (const key of known.keys()) if (!found.has(key)) writes.push({ table, key, value: null });
     }
-    for (const write of writes) this.note(write);
     return writes;
   }
 
@@ -63,4 +78,4 @@ export class RowDigests {
   }
 }
 
-const digestOf = (value: Uint8Array): string => createHash('sha1').update(value).digest('base64').slice(0, 20);
+export const digestOf = (value: Uint8Array): string => createHash('sha1').update(value).digest('base64').slice(0, 20);

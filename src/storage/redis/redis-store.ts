@@ -21,6 +21,8 @@ import {
   type RedisLink,
   RedisTime,
   redisAddress,
+  redisAway,
+  redisFailure,
   redisKeys,
 } from '../../redis/index.ts';
 import {
@@ -42,8 +44,9 @@ import { lockDataDir } from '../lmdb/data-dir.ts';
 import type { DirectoryLock } from '../lmdb/directory-lock.ts';
 import { checkSchemaVersion } from '../schema-version.ts';
 import { encodeEntry } from './log-entry.ts';
+import { OpeningTables } from './opening-tables.ts';
 import { RedisLog } from './redis-log.ts';
-import { type Snapshot, takeSnapshot } from './redis-snapshot.ts';
+import { takeSnapshot } from './redis-snapshot.ts';
 
 /** Fields asked for at once: bounds the arguments of one call. */
 const MAX_FIELDS = 5_000;
@@ -73,7 +76,8 @@ interface Opened {
   readonly link: RedisLink;
   readonly log: RedisLog;
   readonly logEntries: number;
-  readonly snapshot: Snapshot;
+  readonly tables: OpeningTables;
+  readonly place: string;
   readonly lock: DirectoryLock | undefined;
 }
 
@@ -85,7 +89,6 @@ export class RedisStore implements KeyValueStore {
   readonly #keys: RedisKeys;
   readonly #time = new RedisTime();
   readonly #inFlight = new Set<Promise<unknown>>();
-  readonly #frozen: ReadonlyMap<TableName, Map<string, Buffer>>;
   #number = 0;
   #closing: Promise<void> | undefined;
   #commitProblem: string | null = null;
@@ -97,7 +100,6 @@ export class RedisStore implements KeyValueStore {
     this.link = opened.link;
     this.#redis = opened.link.redis;
     this.#keys = opened.link.keys;
-    this.#frozen = new Map(Array.from(opened.snapshot.tables, ([name, rows]) => [name, new Map(rows)]));
   }
 
   /**
@@ -135,9 +137,11 @@ export class RedisStore implements KeyValueStore {
     const [id] = (await redis.eval(OPEN, 2, keys.logId, keys.position, instance)) as [string, string];
     const snapshot = await takeSnapshot(redis, keys);
     const link: RedisLink = { redis, keys, clock, instance };
-    const log = new RedisLog({ id, instance, keys, clock, redis: listening, snapshot });
-    const store = new RedisStore({ link, log, logEntries, snapshot, lock });
-    await checkSchemaVersion(store, redisAddress(url).place);
+    const opened = new OpeningTables(snapshot);
+    const { place } = redisAddress(url);
+    const log = new RedisLog({ id, instance, keys, clock, place, redis: listening, opened }, snapshot);
+    const store = new RedisStore({ link, log, logEntries, tables: opened, place, lock });
+    await checkSchemaVersion(store, place);
     return store;
   }
 
@@ -148,7 +152,7 @@ export class RedisStore implements KeyValueStore {
 
   get problem(): string | null {
     if (this.#closing !== undefined) return STORE_CLOSED;
-    if (this.#redis.status !== 'ready') return 'Redis is not connected; trying again';
+    if (this.#redis.status !== 'ready') return redisAway(this.#opened.place);
     return this.log.problem ?? this.#commitProblem;
   }
 
@@ -158,15 +162,15 @@ export class RedisStore implements KeyValueStore {
   }
 
   async get(table: TableName, key: string): Promise<Uint8Array | undefined> {
-    const frozen = this.#frozenRows(table);
-    if (frozen !== undefined) return copyOf(frozen.get(key));
+    const opened = this.#openedRows(table);
+    if (opened !== undefined) return copyOf(opened.get(key));
     const value = await this.#call(() => this.#redis.hgetBuffer(this.#keys.table(table), key));
     return value ?? undefined;
   }
 
   async getMany(table: TableName, keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
-    const frozen = this.#frozenRows(table);
-    if (frozen !== undefined) return keys.map((key) => copyOf(frozen.get(key)));
+    const opened = this.#openedRows(table);
+    if (opened !== undefined) return keys.map((key) => copyOf(opened.get(key)));
     const found: (Uint8Array | undefined)[] = [];
     for (let from = 0; from < keys.length; from += MAX_FIELDS) {
       const fields = keys.slice(from, from + MAX_FIELDS);
@@ -177,8 +181,8 @@ export class RedisStore implements KeyValueStore {
   }
 
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
-    const frozen = this.#frozenRows(table);
-    if (frozen !== undefined) return [...frozen].map(([key, value]) => [key, Buffer.from(value)] as const).sort(byKey);
+    const opened = this.#openedRows(table);
+    if (opened !== undefined) return [...opened].map(([key, value]) => [key, Buffer.from(value)] as const).sort(byKey);
     const rows = await this.#call(() => this.#redis.hgetallBuffer(this.#keys.table(table)));
     return Object.entries(rows).sort(byKey);
   }
@@ -216,10 +220,11 @@ export class RedisStore implements KeyValueStore {
     if (isLogged && this.log.problem !== null) throw storeUnavailable(this.log.problem);
     const place = isLogged && this.log.isFollowing ? this.log.place(number) : undefined;
     try {
-      const [outcome, position] = await this.#send(writes, isLogged ? this.#entryOf(number, writes) : '');
+      const entry = isLogged ? this.#entryOf(number, writes) : '';
+      const [outcome, position] = await this.#send(writes, entry);
       this.#commitProblem = null;
       if (outcome !== 1) throw await this.#refusal(outcome, position);
-      if (!this.log.isFollowing) this.#freeze(writes, position);
+      if (entry !== '' && !this.log.isFollowing) this.#noteOpened(writes, position, entry);
       await place?.reached(position);
     } finally {
       place?.forget();
@@ -327,7 +332,7 @@ export class RedisStore implements KeyValueStore {
     try {
       return await answer;
     } catch (error) {
-      const reason = `Redis refused or did not answer: ${errorText(error)}`;
+      const reason = redisFailure(this.#opened.place, error);
       onFailure?.(reason);
       throw storeUnavailable(reason, error);
     } finally {
@@ -335,19 +340,15 @@ export class RedisStore implements KeyValueStore {
     }
   }
 
-  #frozenRows(table: TableName): ReadonlyMap<string, Buffer> | undefined {
+  #openedRows(table: TableName): ReadonlyMap<string, Buffer> | undefined {
     this.#assertOpen();
-    if (this.log.isFollowing || !LOGGED_TABLES.has(table)) return undefined;
-    return this.#frozen.get(table);
+    return this.#opened.tables.rows(table);
   }
 
-  #freeze(writes: readonly TableWrite[], position: number): void {
+  #noteOpened(writes: readonly TableWrite[], position: number, entry: Buffer): void {
     const logged = writes.filter(({ table }) => LOGGED_TABLES.has(table));
-    if (logged.length > 0) this.log.skip(position, logged);
-    for (const { table, key, value } of writes) {
-      if (value === null) this.#frozen.get(table)?.delete(key);
-      else this.#frozen.get(table)?.set(key, Buffer.from(value));
-    }
+    this.log.skip(position, logged, entry);
+    this.#opened.tables.note(logged);
   }
 
   #assertOpen(): void {
