@@ -37,6 +37,7 @@ import type { EventLog } from '../events/index.ts';
 import type { KnownReport } from '../registry/index.ts';
 import type { Caller, GoldenService, IndexService, RoutingService, StrategyService } from '../routing/index.ts';
 import type { RuleSetVersion } from '../rules/index.ts';
+import type { Edit } from './if-match.ts';
 
 /** A port answers at once or later, as suits it. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -77,7 +78,7 @@ export interface CapabilityDirectory {
   updateCapability(namespace: string, name: string, update: CapabilityUpdate): MaybePromise<CapabilityView>;
 }
 
-type RuleEdit = { readonly by: string; readonly expectedVersion?: number };
+type RuleEdit = Edit<number>;
 
 /** The set as a whole. */
 export interface RuleFiles {

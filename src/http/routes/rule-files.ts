@@ -8,8 +8,8 @@ import {
 } from '../../contract/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { RULE, RULE_FILE, RULE_IMPORT_REPLY, RULE_LINT } from '../examples.ts';
+import { RULES_EDIT } from '../if-match.ts';
 import { jsonReply } from '../reply.ts';
-import { editOf, IF_MATCH } from '../rule-edit.ts';
 import type { RuleBook } from '../services.ts';
 
 const TAG = 'rules';
@@ -32,7 +32,7 @@ const importRules = (rules: RuleBook): Endpoint =>
     description:
       'One new rules version. Every flaw of every rule is named in `issues` by its place. The body may hold 16 MiB, or ' +
       '`http.bodyLimitBytes` where that is more.',
-    headers: [IF_MATCH],
+    headers: [RULES_EDIT.header],
     body: {
       schema: ruleImportRequestSchema,
       example: { rules: [RULE], mode: 'merge', dryRun: true },
@@ -41,7 +41,7 @@ const importRules = (rules: RuleBook): Endpoint =>
     replies: { 200: { description: 'What changed.', schema: ruleImportReplySchema, example: RULE_IMPORT_REPLY } },
     errors: ['AR_ERR_INVALID_RULE', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ body, caller, header }) {
-      const reply = await rules.importRules(body, editOf(caller.keyId, header));
+      const reply = await rules.importRules(body, RULES_EDIT.editOf(caller.keyId, header));
       return jsonReply(200, reply, { etag: `"${reply.rulesVersion}"` });
     },
   });
@@ -84,14 +84,14 @@ const rollBack = (rules: RuleBook): Endpoint =>
     access: 'operate',
     summary: 'Make the rules of an older version the newest ones',
     description: 'The rollback is itself a new version, so it can be rolled back too.',
-    headers: [IF_MATCH],
+    headers: [RULES_EDIT.header],
     body: { schema: ruleRollbackRequestSchema, example: { version: 6 } },
     replies: {
       200: { description: 'In force.', schema: ruleRollbackReplySchema, example: { rulesVersion: 8, rules: 12 } },
     },
     errors: ['AR_ERR_RULE_NOT_FOUND', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ body, caller, header }) {
-      const rulesVersion = await rules.rollback(body.version, editOf(caller.keyId, header));
+      const rulesVersion = await rules.rollback(body.version, RULES_EDIT.editOf(caller.keyId, header));
       const { length } = await rules.list();
       return jsonReply(200, { rulesVersion, rules: length }, { etag: `"${rulesVersion}"` });
     },

@@ -12,8 +12,8 @@ import {
 } from '../../contract/index.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { DRY_RUN_REPLY, RULE, RULE_HISTORY } from '../examples.ts';
+import { RULES_EDIT } from '../if-match.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
-import { editOf, IF_MATCH } from '../rule-edit.ts';
 import type { RuleBook } from '../services.ts';
 import { ruleFileEndpoints } from './rule-files.ts';
 
@@ -41,7 +41,7 @@ const putRule = (rules: RuleBook): Endpoint =>
     tag: TAG,
     access: 'operate',
     summary: 'Create a rule, or replace the one with this id',
-    headers: [IF_MATCH],
+    headers: [RULES_EDIT.header],
     body: { schema: ruleSchema, example: RULE },
     replies: {
       201: {
@@ -57,7 +57,7 @@ const putRule = (rules: RuleBook): Endpoint =>
     },
     errors: ['AR_ERR_INVALID_RULE', 'AR_ERR_INVALID_CAPABILITY', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ body, caller, header }) {
-      const { created, rule, rulesVersion, warnings } = await rules.put(body, editOf(caller.keyId, header));
+      const { created, rule, rulesVersion, warnings } = await rules.put(body, RULES_EDIT.editOf(caller.keyId, header));
       return jsonReply(created ? 201 : 200, { rule, rulesVersion, warnings }, { etag: `"${rulesVersion}"` });
     },
   });
@@ -144,11 +144,11 @@ const deleteRule = (rules: RuleBook): Endpoint =>
     access: 'operate',
     summary: 'Delete a rule',
     params: ruleParams,
-    headers: [IF_MATCH],
+    headers: [RULES_EDIT.header],
     replies: { 204: { description: 'The rule is deleted.' } },
     errors: ['AR_ERR_RULE_NOT_FOUND', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
     async handle({ params, caller, header }) {
-      const rulesVersion = await rules.remove(params.id, editOf(caller.keyId, header));
+      const rulesVersion = await rules.remove(params.id, RULES_EDIT.editOf(caller.keyId, header));
       return { ...emptyReply(204), headers: { etag: `"${rulesVersion}"` } };
     },
   });

@@ -5,20 +5,20 @@ import {
   strategiesReloadReplySchema,
   strategiesReplySchema,
 } from '../../contract/index.ts';
-import { AgentReachError } from '../../core/index.ts';
-import type { StrategyEdit, StrategyService } from '../../routing/index.ts';
-import type { ReadHeader } from '../api-keys.ts';
-import { type Endpoint, endpoint, type HeaderDoc } from '../endpoint.ts';
+import type { StrategyService } from '../../routing/index.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
 import { STRATEGIES_DOCUMENT, STRATEGIES_RELOAD_REPLY, STRATEGIES_REPLY } from '../examples.ts';
+import { editGuard } from '../if-match.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 
 const TAG = 'strategies';
 
-const IF_MATCH: HeaderDoc = {
-  name: 'If-Match',
-  description: 'The strategiesVersion that the edit is based on, as ETag gave it; another one in force refuses it.',
-  example: '"3f9a1c0b7d24"',
-};
+const EDIT = editGuard({
+  of: 'strategiesVersion',
+  example: '3f9a1c0b7d24',
+  form: /[0-9a-f]{1,64}/,
+  read: (text) => text,
+});
 
 export function strategyEndpoints(strategies: StrategyService): Endpoint[] {
   return [showStrategies(strategies), putStrategies(strategies), removeStrategies(strategies), reload(strategies)];
@@ -48,11 +48,11 @@ const putStrategies = (strategies: StrategyService): Endpoint =>
     description:
       'Checked as a whole, stored, and in force for the next route; survives a restart. The file stays shadowed, ' +
       'whatever it says, until the document is deleted.',
-    headers: [IF_MATCH],
+    headers: [EDIT.header],
     body: { schema: strategiesBodySchema, example: STRATEGIES_DOCUMENT },
     replies: { 200: { description: 'In force now.', schema: strategiesReplySchema, example: STRATEGIES_REPLY } },
     errors: ['AR_ERR_INVALID_STRATEGIES', 'AR_ERR_STRATEGIES_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
-    handle: async ({ body, caller, header }) => tagged(await strategies.put(body, editOf(caller.keyId, header))),
+    handle: async ({ body, caller, header }) => tagged(await strategies.put(body, EDIT.editOf(caller.keyId, header))),
   });
 
 const removeStrategies = (strategies: StrategyService): Endpoint =>
@@ -63,10 +63,10 @@ const removeStrategies = (strategies: StrategyService): Endpoint =>
     tag: TAG,
     access: 'operate',
     summary: 'Take away what was put, so that the file, else the config, is in force',
-    headers: [IF_MATCH],
+    headers: [EDIT.header],
     replies: { 200: { description: 'In force now.', schema: strategiesReplySchema, example: STRATEGIES_REPLY } },
     errors: ['AR_ERR_STRATEGIES_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
-    handle: async ({ caller, header }) => tagged(await strategies.remove(editOf(caller.keyId, header))),
+    handle: async ({ caller, header }) => tagged(await strategies.remove(EDIT.editOf(caller.keyId, header))),
   });
 
 const reload = (strategies: StrategyService): Endpoint =>
@@ -95,17 +95,4 @@ const reload = (strategies: StrategyService): Endpoint =>
 
 function tagged(reply: StrategiesReply): Reply {
   return jsonReply(200, reply, { etag: `"${reply.strategiesVersion}"` });
-}
-
-/** Error: AR_ERR_INVALID_REQUEST. */
-function editOf(by: string, header: ReadHeader): StrategyEdit {
-  const sent = header('if-match')?.trim();
-  if (sent === undefined || sent === '*') return { by };
-  const expectedVersion = /^(?:W\/)?"?([0-9a-f]{1,64})"?$/.exec(sent)?.[1];
-  if (expectedVersion !== undefined) return { by, expectedVersion };
-  const message = 'must be a strategiesVersion, for example "3f9a1c0b7d24"';
-  throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
-    detail: `headers.If-Match: ${message}`,
-    issues: [{ path: 'headers.If-Match', message }],
-  });
 }
