@@ -52,14 +52,8 @@ export class KeyValueAgentStore implements AgentStore {
   async load(): Promise<{ readonly agents: readonly AgentRecord[]; readonly entries: readonly DictionaryEntry[] }> {
     const [agents, entries] = await Promise.all([this.#store.entries('agents'), this.#store.entries('dictionary')]);
     return {
-      agents: agents.flatMap(([key, bytes]) => {
-        const record = decodeRecord<StoredAgent>('agents', key, bytes, AGENT_SHAPE);
-        return record === undefined ? [] : { ...YOUNGER_FIELDS, ...record };
-      }),
-      entries: entries.flatMap(([key, bytes]) => {
-        const entry = decodeRecord<StoredEntry>('dictionary', key, bytes, ENTRY_SHAPE);
-        return entry === undefined ? [] : { ...entry, examples: entry.examples ?? [], revision: entry.revision ?? 0 };
-      }),
+      agents: agents.flatMap(([key, bytes]) => readAgent(key, bytes) ?? []),
+      entries: entries.flatMap(([key, bytes]) => readEntry(key, bytes) ?? []),
     };
   }
 
