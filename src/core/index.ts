@@ -26,8 +26,8 @@ export {
 export { isLoopbackHost } from './loopback.ts';
 export { ManualClock } from './manual-clock.ts';
 export { nearestName } from './nearest-name.ts';
-export { nextTurn } from './next-turn.ts';
+export { nextTurn, TurnPace } from './next-turn.ts';
 export { PACKAGE_VERSION } from './package-version.ts';
 export { canonicalText, contentHash, hasWords, isWellFormedText } from './text.ts';
 export { spawnWorker } from './worker-thread.ts';
-export { yamlValue } from './yaml-document.ts';
+export { readYaml, YamlFlaw, type YamlText, yamlValue } from './yaml-document.ts';

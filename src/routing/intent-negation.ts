@@ -41,7 +41,9 @@ export function negationOf(canonical: string): Negation | undefined {
   if (spans.length === 0) return undefined;
   const rest = withoutLooseEnds(withoutSpans(text, spans).replace(/\s+/g, ' '));
   return {
-    denied: spans.slice(0, MAX_DENIED).map(({ denied, isOrder }) => ({ text: text.slice(denied.start, denied.end), isOrder })),
+    denied: spans
+      .slice(0, MAX_DENIED)
+      .map(({ denied, isOrder }) => ({ text: text.slice(denied.start, denied.end), isOrder })),
     rest: hasWords(rest) ? rest : null,
   };
 }

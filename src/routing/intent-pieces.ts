@@ -28,10 +28,12 @@ const ANY_CUT = new RegExp(`${STRONG}|${WEAK}`, 'gu');
 
 const CONDITION =
   /^\s*(?:(?:please|and|but)\s+)?(?:if|when|whenever|once|unless|because|since|while|after|before|in case)\b|^\s*(?:如果|要是|假如|若|当|一旦|只要|除非|因为|等到?)/u;
-const HAN = /\p{Script=Han}/gu;
-const WORDS = /[\p{L}\p{N}]+/gu;
+/** "Please whenever": as far as a condition is looked for. */
+const LONGEST_CONDITION = 24;
+/** Han characters and words of any other script. */
+const UNITS = /\p{Script=Han}|(?:(?!\p{Script=Han})[\p{L}\p{N}])+/gu;
 /** A Chinese request takes two characters (订票), an English one two words. */
-const LEAST_WEIGHT = 2;
+const LEAST_UNITS = 2;
 
 /** One piece: nothing to cut. Trimmed, in the order of the text. */
 export function piecesOf(canonical: string): readonly Piece[] {
@@ -41,14 +43,18 @@ export function piecesOf(canonical: string): readonly Piece[] {
   return sentences.length <= MAX_PIECES ? sentences : [{ start: 0, end: canonical.length, isNextDeed: false }];
 }
 
+/** Goes no further than one piece too many. */
 function cutAt(canonical: string, cut: RegExp): Piece[] {
   const pieces: Piece[] = [];
+  let units: Uint32Array | undefined;
   let start = 0;
   let isNextDeed = false;
   for (const match of canonical.matchAll(cut)) {
+    units ??= unitsBefore(canonical);
     const behind = match.index + match[0].length;
-    if (!isWhole(canonical, start, match.index) || !isWhole(canonical, behind)) continue;
+    if (!isWhole(canonical, units, start, match.index) || !isWhole(canonical, units, behind)) continue;
     pieces.push({ ...trimmed(canonical, start, match.index), isNextDeed });
+    if (pieces.length > MAX_PIECES) return pieces;
     start = behind;
     isNextDeed = DEED_CUT.test(match[0]);
   }
@@ -56,12 +62,22 @@ function cutAt(canonical: string, cut: RegExp): Piece[] {
   return pieces;
 }
 
+/** Of each index how many units begin before it: what a part weighs is then a difference, however many are weighed. */
+function unitsBefore(canonical: string): Uint32Array {
+  const before = new Uint32Array(canonical.length + 1);
+  for (const { index } of canonical.matchAll(UNITS)) before[index + 1] = 1;
+  let units = 0;
+  for (let index = 0; index < before.length; index++) {
+    units += before[index] as number;
+    before[index] = units;
+  }
+  return before;
+}
+
 /** Whether this could be a request by itself. */
-function isWhole(canonical: string, start: number, end = canonical.length): boolean {
-  const text = canonical.slice(start, end);
-  if (CONDITION.test(text)) return end === canonical.length;
-  const han = text.match(HAN)?.length ?? 0;
-  return han + (text.replace(HAN, ' ').match(WORDS)?.length ?? 0) >= LEAST_WEIGHT;
+function isWhole(canonical: string, units: Uint32Array, start: number, end = canonical.length): boolean {
+  if (CONDITION.test(canonical.slice(start, Math.min(end, start + LONGEST_CONDITION)))) return end === canonical.length;
+  return (units[end] as number) - (units[start] as number) >= LEAST_UNITS;
 }
 
 function trimmed(canonical: string, start: number, end: number): Omit<Piece, 'isNextDeed'> {

@@ -4,6 +4,7 @@ import {
   type Decision,
   type DecisionReason,
   MAX_BATCH_EXPLAINS,
+  MAX_INTENT_LENGTH,
   type RouteReply,
   type RouteRequest,
 } from '../contract/index.ts';
@@ -13,8 +14,8 @@ import {
   canonicalText,
   hasWords,
   isAgentReachError,
-  nextTurn,
   publish,
+  TurnPace,
 } from '../core/index.ts';
 import type { Embedder, ModelCalibration } from '../embedding/index.ts';
 import type { RegistryView } from '../registry/index.ts';
@@ -58,8 +59,8 @@ interface Asked {
   readonly options: RoutingOptions;
 }
 
-/** Requests of a batch that are decided in one turn of the event loop. */
-const BATCH_SLICE = 16;
+/** Requests of a batch between which others get their turn; few where they are long. */
+const BATCH_TURN = { steps: 16, ms: 4 };
 /** Ten times what a text costs the model: the last of a batch waits for all before it. */
 const MS_A_BATCHED_INTENT = 40;
 
@@ -129,32 +130,34 @@ export class Router implements RoutingService {
     return buildReply(decided, total, this.#options.rules.current);
   }
 
-  /** The embedder gathers what waits into its batches; other requests get their turn between slices. */
+  /** The embedder gathers what waits into its batches; other requests get their turn every few milliseconds. */
   async routeBatch(requests: readonly RouteRequest[], caller: Caller): Promise<RouteReply[]> {
-    this.#checkBatch(requests, caller);
+    await this.#checkBatch(requests, caller);
     const current = this.#options.options();
     const embedTimeoutMs = current.embedTimeoutMs + requests.length * MS_A_BATCHED_INTENT;
     const options = { ...current, embedTimeoutMs };
     const replies: Promise<RouteReply>[] = [];
+    const pace = new TurnPace(this.#options.clock, BATCH_TURN);
     for (const [i, request] of requests.entries()) {
       const one = { ...caller, requestId: `${caller.requestId}.${i}` };
       const reply = this.#route(request, one, options);
-      // A failure between two slices is told by the last line, not as an unhandled rejection.
+      // A failure between two turns is told by the last line, not as an unhandled rejection.
       reply.catch(() => {});
       replies.push(reply);
-      if (i % BATCH_SLICE === BATCH_SLICE - 1) await nextTurn();
+      await pace.step();
     }
     return Promise.all(replies);
   }
 
   /** One bad request fails the batch before any work. */
-  #checkBatch(requests: readonly RouteRequest[], caller: Caller): void {
+  async #checkBatch(requests: readonly RouteRequest[], caller: Caller): Promise<void> {
     if (requests.filter((request) => request.explain).length > MAX_BATCH_EXPLAINS) {
       throw new AgentReachError('AR_ERR_INVALID_REQUEST', {
         detail: `At most ${MAX_BATCH_EXPLAINS} requests of a batch may ask for explain.`,
         issues: [{ path: 'requests', message: `more than ${MAX_BATCH_EXPLAINS} ask for explain` }],
       });
     }
+    const pace = new TurnPace(this.#options.clock, BATCH_TURN);
     for (const [i, request] of requests.entries()) {
       try {
         if (request.intent === undefined) this.#exactly(request, caller.scopes);
@@ -162,6 +165,7 @@ export class Router implements RoutingService {
       } catch (error) {
         throw atPlace(error, `requests[${i}]`);
       }
+      await pace.step();
     }
   }
 
@@ -273,8 +277,17 @@ function* reachableNames(entries: Iterable<IndexedCapability>, scopes: ReadonlyS
   }
 }
 
+/** Of what an intent may have: "…" becomes three characters and "㎏" two, while "ﷺ" becomes eighteen. */
+const MAX_CANONICAL_LENGTH = 2 * MAX_INTENT_LENGTH;
+
 function canonicalIntent(intent: string): string {
   const canonical = canonicalText(intent);
+  if (canonical.length > MAX_CANONICAL_LENGTH) {
+    throw new AgentReachError('AR_ERR_INVALID_INTENT', {
+      detail: `The intent has ${canonical.length} characters in canonical form (NFKC); at most ${MAX_CANONICAL_LENGTH} are read.`,
+      issues: [{ path: 'intent', message: 'too long in canonical form' }],
+    });
+  }
   if (hasWords(canonical)) return canonical;
   throw new AgentReachError('AR_ERR_INVALID_INTENT', {
     detail: 'The intent holds no letter and no digit of any script.',

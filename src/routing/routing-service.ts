@@ -23,7 +23,7 @@ export interface Caller {
 /** What the faces need of routing. */
 export interface RoutingService {
   /**
-   * Errors: AR_ERR_INVALID_INTENT (no words), AR_ERR_INVALID_CAPABILITY, AR_ERR_OVERLOADED. Everything else is a
+   * Errors: AR_ERR_INVALID_INTENT (no words, or too many), AR_ERR_INVALID_CAPABILITY, AR_ERR_OVERLOADED. Everything else is a
    * decision.
    */
   route(request: RouteRequest, caller: Caller): Promise<RouteReply>;

@@ -3,9 +3,9 @@
  * excepted counts; what fails ("I can't log in", 无法登录) is what the text is about, and two negations that affirm
  * ("don't forget to book", 别忘了订票) ask for what they name. Built on the clause detectors of rules, so both languages
  * and mixed texts read alike. Cost: one test of the text where it holds no such word, else one look at the clause for
- * each word.
+ * each of at most MAX_WORDS words near one.
  */
-import { negationAt } from './negation.ts';
+import { MAX_CONTEXT, negationAt } from './negation.ts';
 import { foldApostrophes, type TextSpan } from './rule-text.ts';
 
 export interface NegatedSpan {
@@ -17,8 +17,11 @@ export interface NegatedSpan {
   readonly isOrder: boolean;
 }
 
+/** Words held against their clause, 5 to 20 us each: about twice what a model reads of a text. Later ones stand as they are. */
+const MAX_WORDS = 256;
+
 const MAYBE =
-  /\b(?:not|never|no|without|instead|rather|except|excluding|other than|apart from)\b|n't\b|\bdont\b|[不别甭勿莫毋除]|无[须需]|禁止|严禁|犯不着|没必要/u;
+  /\b(?:not|never|no|without|instead|rather|except|excluding|other than|apart from)\b|n't\b|\bdont\b|[不别甭勿莫毋除]|无[须需]|禁止|严禁|犯不着|没必要/gu;
 /** Set one thing against another, wherever they stand. */
 const SETS_AGAINST = /^(?:without|instead of|rather than|but|except|不需|无[须需]|用不着|犯不着|没必要|不必要)$/;
 /** Tell not to, wherever they stand. */
@@ -39,13 +42,13 @@ const CONTRAST = /^[^。.!?]*[,，]?(?:而|就)?是/u;
 
 /** An exception, up to the end of its clause; 除了…还 adds and does not except. */
 const EXCEPTION =
-  /\b(?:except(?: for)?|excluding|other than|apart from)\s+([^,.;!?\n]+)|(?:除了|除开|除去|除)([^,.;!?。\n]{1,24}?)(?:以外|之外|外)(?![^。.!?]*[还也又])|除了([^,.;!?。\n]{1,24}),(?![^。.!?]*[还也又])/gu;
+  /\b(?:except(?: for)?|excluding|other than|apart from)\s+([^,.;!?\n]+)|(?:除了|除开|除去|除)([^,.;!?。\n]{1,24}?)(?:以外|之外|外)(?![^。.!?]{0,240}[还也又])|除了([^,.;!?。\n]{1,24}),(?![^。.!?]{0,240}[还也又])/gu;
 
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
 
 /** In the order of the text, none inside another. `canonical` with simplified characters. */
 export function negatedSpans(canonical: string): readonly NegatedSpan[] {
-  if (!MAYBE.test(canonical)) return [];
+  if (canonical.search(MAYBE) < 0) return [];
   const text = foldApostrophes(canonical);
   const spans = [...exceptionsIn(text), ...toldIn(text)].sort((a, b) => a.whole.start - b.whole.start);
   return spans.filter(({ whole }, at) => whole.start >= (spans[at - 1]?.whole.end ?? 0));
@@ -70,9 +73,7 @@ interface Told {
 function toldIn(text: string): NegatedSpan[] {
   const runs: Told[] = [];
   let open: Told | undefined;
-  for (const { segment, index: start, isWordLike } of segmenter.segment(text)) {
-    if (isWordLike !== true) continue;
-    const end = start + segment.length;
+  for (const { start, end } of wordsNearNegation(text)) {
     const word = negationAt(text, { start, end });
     if (word !== undefined && open?.word === word && !/[,.;!?。\n]/.test(text.slice(open.end, start))) open.end = end;
     else {
@@ -83,10 +84,25 @@ function toldIn(text: string): NegatedSpan[] {
   return runs.flatMap((run) => spanOf(text, run) ?? []);
 }
 
+function wordsNearNegation(text: string): TextSpan[] {
+  const places = Array.from(text.matchAll(MAYBE), ({ index }) => index);
+  const words: TextSpan[] = [];
+  let next = 0;
+  for (const { segment, index: start, isWordLike } of segmenter.segment(text)) {
+    const end = start + segment.length;
+    while ((places[next] ?? Number.POSITIVE_INFINITY) < start - MAX_CONTEXT) next++;
+    if (next === places.length || words.length === MAX_WORDS) break;
+    if (isWordLike === true && (places[next] as number) <= end + MAX_CONTEXT) words.push({ start, end });
+  }
+  return words;
+}
+
 function spanOf(text: string, { word, start, end }: Told): NegatedSpan | undefined {
   const at = text.lastIndexOf(word, start - word.length);
   if (at < 0 || isNegator(text.slice(start, end))) return undefined;
-  const [before, after] = [text.slice(0, at), text.slice(at + word.length)];
+  const behind = at + word.length;
+  const before = text.slice(Math.max(0, at - MAX_CONTEXT), at);
+  const after = text.slice(behind, behind + MAX_CONTEXT);
   const wish = WISH.exec(text.slice(start, end));
   const standing = standingOf(word, { before, after }, wish);
   const denied = { start: start + (wish?.[0].length ?? 0), end };

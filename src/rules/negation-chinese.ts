@@ -1,8 +1,10 @@
 /**
  * Whether Chinese words deny what stands at a place: a negating word earlier in the same clause whose reach gets
  * there, or a refusal after it (删除不了). Negations in a pair affirm (不得不, 不要忘记, 不…不行); 不 in a question (要不要)
- * and the negation inside a relative clause (不需要的文件) deny nothing. Cost: linear in the clause.
+ * and the negation inside a relative clause (不需要的文件) deny nothing. Cost: a few characters around the place, however
+ * long the clause and however many negations it holds.
  */
+import { upTo } from './rule-text.ts';
 
 const CLAUSE_END = /[,.!?;:、。…\n()【】「」]/;
 /** What begins anew inside a clause. 了 ends what was said before it, except in 为了, 除了 and 忘了. */
@@ -10,6 +12,10 @@ const RESTART =
   /但是|但|而是|而应|然后|所以|因此|怎么|如何|怎样|(?<![为除忘])了|(?<!随便|轻易|直接)就(?=[^是]{0,4}$)|请(?![勿别不])/;
 /** Characters that a negation still reaches over. */
 const MAX_REACH = 16;
+/** Characters looked at before the place: the reach, the longest negation, and what could affirm it. */
+const LOOK_BACK = MAX_REACH + 16;
+/** The longest refusal has five. */
+const LOOK_AT_END = 8;
 const MAX_PAIR_GAP = 3;
 
 /** Words with a negating character that deny nothing; replaced before looking. */
@@ -56,9 +62,9 @@ function neutral(text: string): string {
 
 function reaches(clause: string, { end }: Found): boolean {
   const between = clause.slice(end);
+  if (between.length > MAX_REACH || UNCONNECTED.test(between)) return false;
   // With the character before, which tells 忘了 from 了.
-  if (UNCONNECTED.test(between)) return false;
-  if (between.length > MAX_REACH || RESTART.test(clause.slice(end - 1))) return false;
+  if (RESTART.test(clause.slice(end - 1))) return false;
   const relative = between.lastIndexOf('的');
   if (relative < 0) return true;
   return PREPOSITION.test(between.slice(0, relative)) || /[我你他她它们人户]$/u.test(between.slice(0, relative));
@@ -66,14 +72,14 @@ function reaches(clause: string, { end }: Found): boolean {
 
 /** The word that negates what stands between `before` and `after`, or undefined. */
 export function chineseNegation(before: string, after: string): string | undefined {
-  const clause = neutral(simplified(before).split(CLAUSE_END).at(-1) ?? '');
-  const rest = simplified(after).split(CLAUSE_END)[0] ?? '';
+  const clause = neutral(simplified(before.slice(-LOOK_BACK)).split(CLAUSE_END).at(-1) ?? '');
+  const rest = simplified(upTo(CLAUSE_END, after));
   const reaching: Found[] = [];
   for (const match of clause.matchAll(NEGATOR)) {
     const found = { word: match[0], start: match.index, end: match.index + match[0].length };
     if (reaches(clause, found)) reaching.push(found);
   }
-  const refusal = AFTER_START.exec(rest) ?? AFTER_END.exec(rest);
+  const refusal = AFTER_START.exec(rest) ?? AFTER_END.exec(rest.slice(-LOOK_AT_END));
   const last = reaching.at(-1);
   // 不删除不行, 非删除不可: what may not be left undone.
   if (refusal !== null) {

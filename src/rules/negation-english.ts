@@ -1,13 +1,18 @@
 /**
  * Whether English words deny what stands at a place: a negating word earlier in the same clause whose reach gets
  * there, or a refusal after it ("deleting it is not allowed"). Two negations in a row affirm ("don't forget to").
- * Works on structure (clauses, reach, pairs), not on the pattern's own words. Cost: linear in the clause.
+ * Works on structure (clauses, reach, pairs), not on the pattern's own words. Cost: linear in the clause, of
+ * which only the last words are taken for negations.
  */
+import { upTo } from './rule-text.ts';
 
 /** Latin words, and runs of any other script: "请don't" is two words. */
 const WORD = /[a-z\d]+(?:'[a-z]+)?|[^\p{ASCII}\s]+/gu;
 /** Ends a clause, so nothing before it reaches what follows. */
 const CLAUSE_END = /[.!?;:\n()]|(?:^|\s)[-–—]+(?:\s|$)/;
+/** Ends what a refusal after the place could still be about. */
+const PAUSE = /[,.!?;:\n()]/;
+const LETTER = /[a-z]/;
 /** Words that begin something else: a contrast, a consequence, an embedded question, a polite restart. */
 const RESTART = new Set(
   'but however then so because whether how why when where what which that who if unless although though now'.split(' '),
@@ -49,7 +54,7 @@ function neutral(text: string): string {
 
 /** The words before the place that belong to its clause. */
 function clauseWords(before: string): string[] {
-  const clause = neutral(before).split(CLAUSE_END).at(-1) ?? '';
+  const clause = neutral(before.split(CLAUSE_END).at(-1) ?? '');
   const parts = clause.split(',').map((part) => part.match(WORD) ?? []);
   let words: string[] = [...(parts.pop() ?? [])];
   const isListed = words.at(-1) === 'or' || words.at(-1) === 'nor';
@@ -73,9 +78,10 @@ function endsNegated(words: readonly string[]): boolean {
 
 const startsNegated = (words: readonly string[]): boolean => (negatorsIn(words)[0]?.at ?? 9) <= 2;
 
-function negatorsIn(words: readonly string[]): Found[] {
+function negatorsIn(words: readonly string[], from = 0): Found[] {
   const found: Found[] = [];
-  for (const [at, word] of words.entries()) {
+  for (let at = from; at < words.length; at++) {
+    const word = words[at] as string;
     const next = words[at + 1];
     if (word === 'no') {
       if (next === 'one' || next === undefined || at > 0 || ['need', 'reason', 'way', 'deleting'].includes(next)) {
@@ -92,14 +98,20 @@ function negatorsIn(words: readonly string[]): Found[] {
   return found;
 }
 
-function reaches(words: readonly string[], { word, at }: Found): boolean {
+/** Of the last MAX_REACH words and the one before them, which is as far as any of them reaches. */
+function reachingNegators(words: readonly string[]): Found[] {
+  const condition = words.findIndex((one) => CONDITION.has(one));
+  return negatorsIn(words, Math.max(0, words.length - MAX_REACH - 1)).filter((found) =>
+    reaches(words, found, condition >= 0 && condition < found.at),
+  );
+}
+
+function reaches(words: readonly string[], { word, at }: Found, opensCondition: boolean): boolean {
   const between = words.slice(at + 1);
-  if (between.length > MAX_REACH) return false;
   if (word === 'without' || word === 'rather than') return between.length <= 2;
   if (word !== 'but' && between.some((one, index) => RESTART.has(one) && !isExcluding(words, at + 1 + index)))
     return false;
   if (between.some((one, index) => one === 'please' && index > 0)) return false;
-  const opensCondition = words.slice(0, at).some((one) => CONDITION.has(one));
   return !opensCondition || between.length <= 1;
 }
 
@@ -108,8 +120,7 @@ const isExcluding = (words: readonly string[], at: number): boolean =>
 
 /** The word that negates what stands between `before` and `after`, or undefined. */
 export function englishNegation(before: string, after: string): string | undefined {
-  const words = clauseWords(before);
-  const reaching = negatorsIn(words).filter((found) => reaches(words, found));
+  const reaching = LETTER.test(before) ? reachingNegators(clauseWords(before)) : [];
   const last = reaching.at(-1);
   if (last !== undefined) {
     let pairs = 0;
@@ -122,5 +133,5 @@ export function englishNegation(before: string, after: string): string | undefin
     }
     return pairs % 2 === 1 ? undefined : last.word;
   }
-  return AFTER.exec(after.split(/[,.!?;:\n()]/)[0] ?? '')?.[0].trim();
+  return AFTER.exec(upTo(PAUSE, after))?.[0].trim();
 }

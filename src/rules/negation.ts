@@ -7,7 +7,7 @@ import { englishNegation } from './negation-english.ts';
 import type { TextSpan } from './rule-text.ts';
 
 /** Characters looked at on each side: longer than any clause whose negation still reaches. */
-const MAX_CONTEXT = 240;
+export const MAX_CONTEXT = 240;
 
 /** The words that deny the text at this place, or undefined. `text` as `ruleText` answers it. */
 export function negationAt(text: string, { start, end }: TextSpan): string | undefined {

@@ -45,6 +45,12 @@ export function isVisible(canonical: string): boolean {
   return VISIBLE.test(canonical);
 }
 
+/** What stands before the first match of `end`, or all of the text. */
+export function upTo(end: RegExp, text: string): string {
+  const at = text.search(end);
+  return at < 0 ? text : text.slice(0, at);
+}
+
 function glues(character: string): boolean {
   const code = character.charCodeAt(0);
   if (code < 128) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);

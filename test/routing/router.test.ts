@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { routeReplySchema, routeRequestSchema, ruleSchema } from '../../src/contract/index.ts';
+import type { RuleSet } from '../../src/rules/index.ts';
 import { MAIL, routerRig, WEATHER } from './router-rig.ts';
 
 async function twoAgents() {
@@ -98,6 +99,15 @@ describe('Router', () => {
   it.each(['', '   ', '🌧️☔', '?!…', '——'])('refuses the wordless intent "%s"', async (intent) => {
     const { ask } = await twoAgents();
     await expect(ask({ intent })).rejects.toMatchObject({ code: 'AR_ERR_INVALID_INTENT' });
+  });
+
+  it('refuses a text that becomes many times as long in canonical form', async () => {
+    const { ask } = await twoAgents();
+    const refused = await ask({ intent: 'ﷺ'.repeat(2_000) }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'AR_ERR_INVALID_INTENT', issues: [{ path: 'intent' }] });
+    expect(await ask({ intent: `weather forecast for a city ${'…'.repeat(1_000)}` })).toMatchObject({
+      capability: WEATHER.name,
+    });
   });
 
   it('keeps namespaces apart', async () => {
@@ -330,6 +340,27 @@ describe('Router', () => {
       clearImmediate(handle);
       expect(replies.every((reply) => reply.agent?.agentId === 'mail-1')).toBe(true);
       expect(turns).toBeGreaterThan(8);
+    });
+
+    it('gives way to others sooner where its requests are slow', async () => {
+      const { router, rules, clock } = await twoAgents();
+      let atOnce = 0;
+      let mostAtOnce = 0;
+      const count = (): void => {
+        atOnce = 0;
+        handle = setImmediate(count);
+      };
+      let handle = setImmediate(count);
+      vi.spyOn(rules, 'current', 'get').mockReturnValue({
+        decide: () => {
+          mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+          clock.advance(3);
+        },
+      } as unknown as RuleSet);
+      const requests = Array.from({ length: 32 }, (_, i) => routeRequestSchema.parse({ intent: `book flight ${i}` }));
+      await router.routeBatch(requests, { requestId: 'req_b', scopes: new Set(['*']) });
+      clearImmediate(handle);
+      expect(mostAtOnce).toBe(2);
     });
 
     it('answers in order, and fails as a whole with the place of a bad request', async () => {
