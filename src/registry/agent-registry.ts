@@ -37,6 +37,7 @@ import { AgentLedger } from './agent-ledger.ts';
 import { agentView, listAgents } from './agent-listing.ts';
 import type { AgentRecord, RegisteredAgent } from './agent-record.ts';
 import type { AgentStore } from './agent-store.ts';
+import { Arrivals } from './arrivals.ts';
 import type { CapabilityIndex } from './capability-index.ts';
 import { CapabilityListing } from './capability-listing.ts';
 import { assertEndpoints, reviewHealthEndpoint } from './endpoint-policy.ts';
@@ -99,6 +100,7 @@ export class AgentRegistry {
   readonly #prober: HealthProber;
   readonly #options: AgentRegistryOptions;
   readonly #capabilities: CapabilityListing;
+  readonly #arrivals = new Arrivals();
   /** Told by whoever gives agents work: their load until they report it themselves. */
   readonly inFlight: InFlightBook;
   /** Takes in what other instances did. */
@@ -176,6 +178,7 @@ export class AgentRegistry {
     assertEndpoints(registration.transport);
     expiryOf(registration, clock.wallNow());
     return this.#writer.inTurn(registration.agentId, async () => {
+      await this.#arrivals.begin();
       // In turn: one with large schemas must not be overtaken by what the agent says after it.
       await checkSchemas(definitions);
       const endpointWarnings = await reviewHealthEndpoint(registration.transport, this.#prober);
@@ -188,15 +191,18 @@ export class AgentRegistry {
       const meanings = this.#ledger.book.meaningsWith(old?.record, record, early.entries);
       const prepared = await this.#parts.index.prepare(meanings);
       publish('step', { name: 'register.prepared' });
-      // Asked again where the dictionary moved on while texts were embedded; not always, since the lint costs most.
-      const isCurrent = this.#entriesOf(record).every((entry, i) => entry === entriesBefore[i]);
-      const { entries, warnings } = isCurrent ? early : await this.#admit(record);
-      const stored = await this.#writer.commitAgent(record, entries);
-      publish('step', { name: 'register.committed' });
-      const agent = this.#started(record);
-      this.#ledger.admit(agent, stored);
-      this.#health.startAnew(agent);
-      publish('step', { name: 'register.applied' });
+      const warnings = await this.#arrivals.store(async () => {
+        // Asked again where the dictionary moved on while texts were embedded; not always, since the lint costs most.
+        const isCurrent = this.#entriesOf(record).every((entry, i) => entry === entriesBefore[i]);
+        const admission = isCurrent ? early : await this.#admit(record);
+        const stored = await this.#writer.commitAgent(record, admission.entries);
+        publish('step', { name: 'register.committed' });
+        const agent = this.#started(record);
+        this.#ledger.admit(agent, stored);
+        this.#health.startAnew(agent);
+        publish('step', { name: 'register.applied' });
+        return admission.warnings;
+      });
       const reply = replyOf(record, [...warnings, ...endpointWarnings, ...prepared]);
       return { reply, created: old === undefined };
     });
