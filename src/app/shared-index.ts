@@ -3,7 +3,7 @@
  * builds, who embeds a text, and which instances run.
  */
 import type { IndexInstance } from '../contract/index.ts';
-import { type CancelTimer, type Clock, errorText, log } from '../core/index.ts';
+import { AgentReachError, type CancelTimer, type Clock, errorText, log } from '../core/index.ts';
 import { InstancePresence, type Presence, TextClaims, WorkClaims } from '../redis/index.ts';
 import {
   type CapabilityIndexer,
@@ -84,9 +84,14 @@ export class SharedIndex {
     if (own?.ids === current.rows.ids && own.vectors === current.rows.vectors) this.versions.noteServed();
   }
 
-  /** Before anything is embedded: from then on others leave alone what this instance needs. */
+  /**
+   * Before anything is embedded: from then on others leave alone what this instance needs. Error:
+   * AR_ERR_STORE_UNAVAILABLE.
+   */
   async announce(): Promise<void> {
-    await this.#tell();
+    await this.#tell().catch((cause: unknown) => {
+      throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail: errorText(cause), cause });
+    });
   }
 
   /** Once all that the others did is known. */

@@ -22,8 +22,7 @@ import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { IndexHolder } from './index-hold.ts';
 import { rebuildDelayMs, restUntil } from './rebuild-pace.ts';
 import type { HeadSet, PhraseHeads } from './relevance/phrase-heads.ts';
-import { versionIdOf } from './shared/index-manifest.ts';
-import type { SharedClaim, SharedVersions } from './shared/shared-versions.ts';
+import type { BuildForAll, SharedVersions } from './shared/shared-versions.ts';
 import type { VectorPruner } from './vector-pruner.ts';
 
 export interface IndexRebuilderOptions {
@@ -184,27 +183,27 @@ export class IndexRebuilder {
     const info =
       shared === undefined
         ? await this.#run(request)
-        : await shared.buildOnce({ isWanted, signal: this.#stopping.signal }, (claim) => this.#run(request, claim));
+        : await shared.buildOnce({ isWanted, signal: this.#stopping.signal }, (forAll) => this.#run(request, forAll));
     return wireVersion(info, vectors.versionId);
   }
 
-  async #run(request: RebuildRequest, claim?: SharedClaim): Promise<IndexVersionInfo> {
+  async #run(request: RebuildRequest, forAll?: BuildForAll): Promise<IndexVersionInfo> {
     await this.#alone?.catch(() => undefined);
     if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
-    this.#running = this.#rebuild(request, claim).finally(() => {
+    this.#running = this.#rebuild(request, forAll).finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  async #rebuild(request: RebuildRequest, claim: SharedClaim | undefined): Promise<IndexVersionInfo> {
+  async #rebuild(request: RebuildRequest, forAll: BuildForAll | undefined): Promise<IndexVersionInfo> {
     const { clock } = this.#options;
     const start = clock.now();
     this.#cancelTimer?.();
     this.#firstChangeAt = undefined;
     this.#interrupt = new AbortController();
     try {
-      const built = await this.#build(request, claim);
+      const built = await this.#build(request, forAll);
       const { info } = built;
       await this.#options.holder.end();
       this.#tell({ phase: 'load', done: 0, total: 1 });
@@ -228,17 +227,18 @@ export class IndexRebuilder {
     }
   }
 
-  async #build({ by, why }: RebuildRequest, claim: SharedClaim | undefined): Promise<BuiltVersion> {
-    const { builder, indexer, model, vectors, kind, check, holder, shared } = this.#options;
-    const signal = claim === undefined ? this.#interrupt.signal : AbortSignal.any([this.#interrupt.signal, claim.lost]);
+  async #build({ by, why }: RebuildRequest, forAll: BuildForAll | undefined): Promise<BuiltVersion> {
+    const { builder, indexer, model, vectors, kind, check, holder } = this.#options;
+    const signal =
+      forAll === undefined ? this.#interrupt.signal : AbortSignal.any([this.#interrupt.signal, forAll.lost]);
     this.#tell({ phase: 'texts', done: 0, total: indexer.textCount });
     const settled = await indexer.settled();
     this.#tell({ phase: 'texts', done: indexer.textCount - indexer.missingVectors, total: indexer.textCount });
-    const input = await indexer.buildInput(claim !== undefined);
+    const input = await indexer.buildInput(forAll !== undefined);
     const { rows, catalogue, catalogueDigest, embedded: late, entries, absent } = input;
     const learnt = await this.#options.heads?.learn(entries, signal);
     const heads = learnt?.encode();
-    const parts = claim && (await shared?.upload(claim, { absent, catalogue, heads }));
+    const announce = await forAll?.prepare({ absent, catalogue, heads });
     const embedded = settled.embedded + late;
     const { modelId, fingerprint } = model;
     const reused = rows.ids.length - embedded;
@@ -246,14 +246,14 @@ export class IndexRebuilder {
     let usesHeads = true;
     const info = await builder.build(
       {
-        id: claim && versionIdOf(claim.fence),
+        id: forAll?.id,
         rows,
         kind,
         catalogue,
         heads,
         about: { modelId, fingerprint, by, why, embedded, reused, removed: vectors.hiddenSize, catalogueDigest },
         signal,
-        announce: claim && parts && ((built) => shared?.publish(claim, { ...parts, ...built }) ?? Promise.resolve()),
+        announce,
         approve: async (loaded) => {
           candidate = loaded;
           const onDone = (done: number, total: number): void => this.#tell({ phase: 'golden', done, total });

@@ -35,8 +35,21 @@ export interface SharedVersionsOptions {
   readonly assertOpen: () => void;
 }
 
-/** A version that only waits for its rename, with the bytes of its parts stored. */
-export type BuiltForAll = Omit<SharedVersion, 'info' | 'rows'>;
+/** What others make the same version from, beside the vectors. */
+export interface VersionParts extends Pick<SharedVersion, 'absent'> {
+  readonly catalogue: Uint8Array;
+  readonly heads: Uint8Array | undefined;
+}
+
+/** The right to build the next version of all. */
+export interface BuildForAll {
+  /** Of that version. */
+  readonly id: string;
+  /** Aborted once another instance may have it. */
+  readonly lost: AbortSignal;
+  /** Stores the parts; answers what makes the version that of all (AR_ERR_STOPPING where the right was lost). */
+  prepare(parts: VersionParts): Promise<(built: Pick<SharedVersion, 'info' | 'rows'>) => Promise<void>>;
+}
 
 interface OnceOptions {
   /** Asked once the claim is there: somebody else may have built what was wanted. */
@@ -134,13 +147,13 @@ export class SharedVersions {
   }
 
   /**
-   * Builds under the claim; or, where another instance builds, waits until this one serves that version, and takes over
+   * Builds for all; or, where another instance builds, waits until this one serves that version, and takes over
    * where it comes to nothing. Errors: those of `build`; AR_ERR_STOPPING when a rollback overtakes it or the signal
    * ends it; AR_ERR_STORE_UNAVAILABLE.
    */
   async buildOnce(
     { isWanted, signal }: OnceOptions,
-    build: (claim: SharedClaim) => Promise<IndexVersionInfo>,
+    build: (forAll: BuildForAll) => Promise<IndexVersionInfo>,
   ): Promise<IndexVersionInfo> {
     const seen = this.#fence;
     for (;;) {
@@ -155,7 +168,9 @@ export class SharedVersions {
         if (this.#fence > seen) continue;
         const { current } = this;
         if (current !== undefined && !isWanted()) return current.info;
-        return await build(claim);
+        const { fence, lost } = claim;
+        const id = versionIdOf(fence);
+        return await build({ id, lost, prepare: (parts) => this.#prepare(claim, parts) });
       } catch (error) {
         if (!claim.lost.aborted || signal.aborted) throw error;
         log('warn', 'another instance took the building of the index over', { reason: errorText(error) });
@@ -165,20 +180,17 @@ export class SharedVersions {
     }
   }
 
-  /** Stores what others need to make the version; it counts once it is published. */
-  async upload(
-    { fence }: SharedClaim,
-    parts: Pick<BuiltForAll, 'absent'> & { readonly catalogue: Uint8Array; readonly heads: Uint8Array | undefined },
-  ): Promise<BuiltForAll> {
+  async #prepare(claim: SharedClaim, parts: VersionParts): ReturnType<BuildForAll['prepare']> {
     const { store } = this.#options;
-    const id = versionIdOf(fence);
+    const { absent } = parts;
+    const id = versionIdOf(claim.fence);
     const catalogue = await store.putPart(id, 'catalogue', parts.catalogue);
     const heads = parts.heads === undefined ? null : await store.putPart(id, 'heads', parts.heads);
-    return { absent: parts.absent, catalogue, heads };
+    return (built) => this.#publish(claim, { ...built, absent, catalogue, heads });
   }
 
-  /** Makes the version that of all instances, and ends a rollback. Error: AR_ERR_STOPPING for a lost claim. */
-  async publish(claim: SharedClaim, version: SharedVersion): Promise<void> {
+  /** Ends a rollback too. */
+  async #publish(claim: SharedClaim, version: SharedVersion): Promise<void> {
     const { keep, store } = this.#options;
     await this.#change(claim, null, (versions) => ({
       fence: claim.fence,
