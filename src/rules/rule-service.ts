@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type DryRunReply, MAX_RULES, type Rule, type RuleImportReply, type RuleLint } from '../contract/index.ts';
-import { AgentReachError, type Clock, canonicalText, retryOnConflict } from '../core/index.ts';
+import { AgentReachError, type Clock, canonicalText, errorText, log, retryOnConflict } from '../core/index.ts';
 import { type CompiledRule, compileRule } from './compiled-rule.ts';
 import { readRuleFileInThread, writeRuleFileInThread } from './rule-file-thread.ts';
 import { compileAll, refuseReserved } from './rule-import.ts';
@@ -53,16 +53,32 @@ export class RuleService {
   readonly #parts: RuleServiceParts;
   #version = 0;
   #current = RuleSet.empty;
+  /** Stored rules that this version cannot compile: out of force here, and still there after edits of others. */
+  #leftOut: readonly Rule[] = [];
   #lastEdit: Promise<unknown> = Promise.resolve();
 
   constructor(parts: RuleServiceParts) {
     this.#parts = parts;
   }
 
-  /** Takes over the newest stored set. Errors: AR_ERR_STORE_UNAVAILABLE, AR_ERR_INVALID_RULE. */
+  /** Takes over the newest stored set, without the rules that cannot be compiled. Error: AR_ERR_STORE_UNAVAILABLE. */
   async load(): Promise<void> {
     const stored = await this.#parts.store.load();
-    this.#current = stored === undefined ? RuleSet.empty : RuleSet.of(stored.rules);
+    const compiled: CompiledRule[] = [];
+    const leftOut: Rule[] = [];
+    for (const rule of stored?.rules ?? []) {
+      try {
+        compiled.push(compileRule(rule));
+      } catch (error) {
+        leftOut.push(rule);
+        log('error', 'a stored rule cannot be compiled and is not in force', {
+          rule: rule.id,
+          reason: errorText(error),
+        });
+      }
+    }
+    this.#current = new RuleSet(compiled);
+    this.#leftOut = leftOut;
     this.#version = stored?.version ?? 0;
   }
 
@@ -98,7 +114,8 @@ export class RuleService {
       const others = this.#current.compiled.filter((other) => other.rule.id !== rule.id);
       const warnings = lintRule(compiled, others, this.#lintOptions);
       if (old === undefined || !isDeepStrictEqual(old.rule, rule)) {
-        await this.#replace([...others, compiled], edit.by, `put ${rule.id}`);
+        const leftOut = this.#leftOutWithout(new Set([rule.id]));
+        await this.#replace([...others, compiled], { by: edit.by, change: `put ${rule.id}`, leftOut });
       }
       return { rule, rulesVersion: this.#version, created: old === undefined, warnings };
     });
@@ -108,9 +125,10 @@ export class RuleService {
   remove(id: string, edit: RuleEdit): Promise<number> {
     return this.#serially(async () => {
       this.#refuseOutdated(edit);
-      const gone = this.#compiledOf(id);
+      const leftOut = this.#leftOutWithout(new Set([id]));
+      const gone = leftOut.length < this.#leftOut.length ? undefined : this.#compiledOf(id);
       const rest = this.#current.compiled.filter((other) => other !== gone);
-      return this.#replace(rest, edit.by, `delete ${id}`);
+      return this.#replace(rest, { by: edit.by, change: `delete ${id}`, leftOut });
     });
   }
 
@@ -128,7 +146,8 @@ export class RuleService {
       if (found === undefined) {
         throw new AgentReachError('AR_ERR_RULE_NOT_FOUND', { detail: `version ${version} is not in the history` });
       }
-      return this.#replace(this.#compiledAgain(found.rules), edit.by, `rollback to ${version}`);
+      const change = `rollback to ${version}`;
+      return this.#replace(this.#compiledAgain(found.rules), { by: edit.by, change, leftOut: [] });
     });
   }
 
@@ -150,11 +169,13 @@ export class RuleService {
       const isChanged = (one: CompiledRule): boolean => !isNew(one) && this.#current.get(one.rule.id) !== one;
       const created = sent.filter(isNew).map(({ rule }) => rule.id);
       const replaced = sent.filter(isChanged).map(({ rule }) => rule.id);
-      const removed = mode === 'replace' ? others.map(({ rule }) => rule.id) : [];
+      const leftOut = this.#leftOutWithout(ids);
+      const removed = mode === 'replace' ? [...others.map(({ rule }) => rule), ...leftOut].map(({ id }) => id) : [];
       const changes = created.length + replaced.length + removed.length;
       if (!dryRun && changes > 0) {
         const counts = `${created.length} new, ${replaced.length} replaced, ${removed.length} deleted`;
-        await this.#replace(next.compiled, edit.by, `import ${sent.length} rules (${mode}): ${counts}`);
+        const change = `import ${sent.length} rules (${mode}): ${counts}`;
+        await this.#replace(next.compiled, { by: edit.by, change, leftOut: mode === 'merge' ? leftOut : [] });
       }
       const warnings = lintSet(next.compiled, this.#lintOptions).filter(
         ({ id, ruleId }) => ids.has(id) || (ruleId !== undefined && ids.has(ruleId)),
@@ -230,13 +251,22 @@ export class RuleService {
     });
   }
 
-  async #replace(rules: readonly CompiledRule[], by: string, change: string): Promise<number> {
+  #leftOutWithout(ids: ReadonlySet<string>): readonly Rule[] {
+    return this.#leftOut.filter(({ id }) => !ids.has(id));
+  }
+
+  async #replace(
+    rules: readonly CompiledRule[],
+    { by, change, leftOut }: { readonly by: string; readonly change: string; readonly leftOut: readonly Rule[] },
+  ): Promise<number> {
     const next = new RuleSet(rules);
     refuseTooMuch(next);
     const version = this.#version + 1;
     const editedAt = this.#parts.clock.wallNow();
-    await this.#parts.store.save({ version, rules: next.rules, editedAt, editedBy: by, change });
+    const stored = [...next.rules, ...leftOut];
+    await this.#parts.store.save({ version, rules: stored, editedAt, editedBy: by, change });
     this.#current = next;
+    this.#leftOut = leftOut;
     this.#version = version;
     return version;
   }
@@ -248,7 +278,7 @@ export class RuleService {
   }
 }
 
-/** Holds for edits only: a set that was stored under other limits still loads. */
+/** Holds for edits only: a larger set that was stored under other limits still loads. */
 function refuseTooMuch(next: RuleSet): void {
   const refuse = (detail: string): never => {
     throw new AgentReachError('AR_ERR_INVALID_RULE', { detail });

@@ -5,7 +5,7 @@
  */
 import type { Rule } from '../contract/index.ts';
 import { type CapabilityName, publish } from '../core/index.ts';
-import { type CompiledRule, compareRules, compileRule, fitOf, regexSizeOf, speaks } from './compiled-rule.ts';
+import { type CompiledRule, compareRules, fitOf, regexSizeOf, speaks } from './compiled-rule.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { foldApostrophes, languagesOf, ruleText } from './rule-text.ts';
 import { type RuleTrace, traceOf } from './rule-trace.ts';
@@ -36,11 +36,6 @@ export class RuleSet {
     this.#regexes = [...this.#rules.keys()].filter((position) => this.#rules[position]?.rule.match === 'regex');
     this.#regexSize = this.#rules.reduce((total, compiled) => total + regexSizeOf(compiled), 0);
     this.#byId = new Map(this.#rules.map((compiled) => [compiled.rule.id, compiled]));
-  }
-
-  /** Errors: as `compileRule`. */
-  static of(rules: readonly Rule[]): RuleSet {
-    return new RuleSet(rules.map(compileRule));
   }
 
   get size(): number {

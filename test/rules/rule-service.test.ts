@@ -40,6 +40,56 @@ async function serviceWith(...rules: Rule[]) {
 }
 
 describe('RuleService', () => {
+  describe('with a stored rule that this version cannot compile', () => {
+    const alien = rule('alien', ['(?<=x)'], { match: 'regex' });
+    const loaded = async () => {
+      const { service, store } = await serviceWith(rule('invoice', ['发票']));
+      store.versions.push({
+        version: 2,
+        rules: [alien, ...service.list()],
+        editedAt: 1,
+        editedBy: 'newer',
+        change: 'x',
+      });
+      await service.load();
+      const storedIds = () => store.versions.at(-1)?.rules.map(({ id }) => id);
+      return { service, storedIds };
+    };
+
+    it('serves the others, and keeps it stored through their edits', async () => {
+      const { service, storedIds } = await loaded();
+      expect([service.version, service.list().map(({ id }) => id)]).toEqual([2, ['invoice']]);
+      await service.put(rule('more', ['更多']), BY);
+      await service.remove('invoice', BY);
+      await service.importRules({ rules: [rule('sent', ['x'])], mode: 'merge', dryRun: false }, BY);
+      expect(storedIds()).toEqual(['more', 'sent', 'alien']);
+      expect(service.list().map(({ id }) => id)).toEqual(['more', 'sent']);
+    });
+
+    it('lets go of it where it is replaced, deleted, or not in a file that replaces all', async () => {
+      const replaced = await loaded();
+      await replaced.service.put(rule('alien', ['now']), BY);
+      expect(replaced.storedIds()).toEqual(['alien', 'invoice']);
+      const deleted = await loaded();
+      expect(await deleted.service.remove('alien', BY)).toBe(3);
+      expect(deleted.storedIds()).toEqual(['invoice']);
+      await expect(deleted.service.remove('alien', BY)).rejects.toMatchObject({ code: 'AR_ERR_RULE_NOT_FOUND' });
+      const file = await loaded();
+      const reply = await file.service.importRules(
+        { rules: [rule('sent', ['x'])], mode: 'replace', dryRun: false },
+        BY,
+      );
+      expect([reply.removed, file.storedIds()]).toEqual([['invoice', 'alien'], ['sent']]);
+    });
+
+    it('refuses to go back to a version with it, which changes nothing', async () => {
+      const { service, storedIds } = await loaded();
+      await service.put(rule('alien', ['now']), BY);
+      await expect(service.rollback(2, BY)).rejects.toMatchObject({ code: 'AR_ERR_INVALID_RULE' });
+      expect([service.version, storedIds()]).toEqual([3, ['alien', 'invoice']]);
+    });
+  });
+
   it('starts empty at version 0 and raises the version with each edit', async () => {
     const { service, store, clock } = await serviceWith();
     expect(service.version).toBe(0);

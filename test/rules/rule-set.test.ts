@@ -2,14 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../src/contract/index.ts';
 import { canonicalText } from '../../src/core/index.ts';
+import { compileRule } from '../../src/rules/compiled-rule.ts';
 import { RuleSet } from '../../src/rules/rule-set.ts';
+
+const ruleSetOf = (rules: readonly Rule[]): RuleSet => new RuleSet(rules.map(compileRule));
 
 function rule(partial: Partial<Rule> & Pick<Rule, 'id' | 'patterns'>): Rule {
   const outcome = partial.deny === true ? {} : { capability: 'finance.issue.invoice' };
   return { priority: 0, match: 'contains', ...outcome, ...partial };
 }
 
-const decide = (rules: Rule[], intent: string) => RuleSet.of(rules).decide(canonicalText(intent));
+const decide = (rules: Rule[], intent: string) => ruleSetOf(rules).decide(canonicalText(intent));
 
 describe('RuleSet', () => {
   it('tries higher priorities first, equal ones by id', () => {
@@ -18,7 +21,7 @@ describe('RuleSet', () => {
       rule({ id: 'b', patterns: ['delete'], priority: 2 }),
       rule({ id: 'a', patterns: ['delete'], priority: 1 }),
     ];
-    expect(RuleSet.of(rules).rules.map((one) => one.id)).toEqual(['b', 'a', 'c']);
+    expect(ruleSetOf(rules).rules.map((one) => one.id)).toEqual(['b', 'a', 'c']);
     expect(decide(rules, 'delete it')?.rule.id).toBe('b');
     expect(decide(rules.toSpliced(1, 1), 'delete it')?.rule.id).toBe('a');
   });
@@ -109,7 +112,7 @@ describe('RuleSet', () => {
   });
 
   it('explains each rule in the order tried', () => {
-    const set = RuleSet.of([
+    const set = ruleSetOf([
       rule({ id: 'r1', patterns: ['发票'], languages: ['en'], priority: 5 }),
       rule({ id: 'r2', patterns: ['发票'], unless: ['开发票'], priority: 4 }),
       rule({ id: 'r3', patterns: ['天气'], priority: 3 }),
@@ -153,7 +156,7 @@ describe('RuleSet', () => {
   ] as const)('refuses %j', (partial, code, path) => {
     let caught: unknown;
     try {
-      RuleSet.of([{ id: 'a', priority: 0, match: 'contains', capability: 'a.b.c', ...partial } as unknown as Rule]);
+      ruleSetOf([{ id: 'a', priority: 0, match: 'contains', capability: 'a.b.c', ...partial } as unknown as Rule]);
     } catch (error) {
       caught = error;
     }
@@ -181,7 +184,7 @@ describe('RuleSet', () => {
         fc.array(fc.oneof({ weight: 4, arbitrary: ruleBody }, regex), { maxLength: 12 }),
         text,
         (bodies, intent) => {
-          const set = RuleSet.of(bodies.map((body, index) => rule({ id: `r${index}`, ...body } as Rule)));
+          const set = ruleSetOf(bodies.map((body, index) => rule({ id: `r${index}`, ...body } as Rule)));
           const explained = set.explain(intent).find((trace) => trace.outcome === 'decided');
           expect(set.decide(canonicalText(intent))?.rule.id).toBe(explained?.id);
         },
@@ -198,7 +201,7 @@ describe('RuleSet', () => {
         patterns: [`帮我办第${index}号业务`, `task ${index}`],
       }),
     );
-    const set = RuleSet.of(many);
+    const set = ruleSetOf(many);
     expect(set.decide('请帮我办第468号业务吧')?.rule.id).toBe('r468');
     expect(set.decide('task 467')?.rule.id).toBe('r467');
     expect(set.decide('task 467 now')).toBeUndefined();
