@@ -26,6 +26,8 @@ export const auditRecordSchema = z
     intentHash: z.string().nullable(),
     /** The canonical intent; null too where texts are not kept. */
     intent: z.string().nullable(),
+    /** Only where the caller said so: asked to measure, as eval and lint do. What was answered is the same. */
+    probe: z.literal(true).optional(),
   })
   .meta({ id: 'AuditRecord' });
 export type AuditRecord = z.infer<typeof auditRecordSchema>;

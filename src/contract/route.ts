@@ -31,6 +31,10 @@ const routeFields = {
     .default(5)
     .meta({ description: 'Carried for the dispatch of tasks; changes no route.' }),
   explain: z.boolean().default(false),
+  probe: z.boolean().optional().meta({
+    description:
+      'Asked to measure, not to have work done: answered and audited like the others, but counted apart and no part of drift.',
+  }),
 };
 
 const oneOf = (value: { intent?: string | undefined; capability?: string | undefined }): boolean =>

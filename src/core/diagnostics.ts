@@ -36,6 +36,8 @@ export interface DiagnosticEvents {
     relevance?: number | null;
     cache: 'hit' | 'miss' | 'coalesced' | 'bypass';
     degraded: boolean;
+    /** Asked to measure, by no caller who wants work done. */
+    isProbe?: boolean;
     stages: Readonly<Record<string, number>>;
     totalMs: number;
   };

@@ -31,10 +31,10 @@ export class RecentIntents {
     });
   }
 
-  /** Intents too long to become an example are not worth their memory. */
+  /** Intents too long to become an example are not worth their memory, nor are those of nobody who wanted them done. */
   note(request: RouteRequest, reply: RouteReply, { keyId }: HttpCaller): void {
-    const { intent, namespace } = request;
-    if (intent === undefined || intent.length > MAX_EXAMPLE_LENGTH) return;
+    const { intent, namespace, probe } = request;
+    if (intent === undefined || intent.length > MAX_EXAMPLE_LENGTH || probe === true) return;
     this.#entries.set(reply.requestId, { intent, namespace, answered: reply.capability, keyId });
   }
 

@@ -264,6 +264,7 @@ export class Router implements RoutingService {
       relevance: decided.aim.recalled[0]?.relevance ?? null,
       cache: decided.cache,
       degraded: decided.degradedReason !== null,
+      isProbe: decided.request.probe === true,
       stages: decided.stages,
       totalMs,
     });

@@ -33,6 +33,7 @@ function auditEntryOf(decided: DecidedRoute, about: About): AuditEntry | undefin
     ruleId: aim.ruleId,
     rulesVersion: about.rulesVersion,
     intent: decided.canonical,
+    ...(request.probe === true ? { probe: true as const } : {}),
   };
 }
 

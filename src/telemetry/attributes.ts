@@ -9,6 +9,7 @@ export const METRIC = {
   decisions: 'agent_reach_route_decisions_total',
   decided: 'agent_reach_routes_decided_total',
   routed: 'agent_reach_routes_routed_total',
+  routeProbes: 'agent_reach_route_probes_total',
   routeHitShare: 'agent_reach_route_hit_share',
   noMatchShare: 'agent_reach_route_no_match_share',
   driftIndex: 'agent_reach_route_drift_index',

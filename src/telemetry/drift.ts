@@ -76,8 +76,8 @@ export class DriftWatch {
   constructor(clock: Clock, store?: DriftStore) {
     this.#clock = clock;
     this.#store = store;
-    this.#unsubscribe = subscribe('route.decided', ({ decision, relevance }) => {
-      this.#note(decision === 'no_match', relevance ?? null);
+    this.#unsubscribe = subscribe('route.decided', ({ decision, relevance, isProbe }) => {
+      if (isProbe !== true) this.#note(decision === 'no_match', relevance ?? null);
     });
   }
 

@@ -1,9 +1,10 @@
 /**
  * Prometheus metrics from what the rooms publish. Listening is all it does: no room knows of it, and a service
- * without it loses nothing. Has a registry of its own, so that two services in one process do not share numbers.
+ * without it loses nothing. What is published is heard in the whole process: of two services in one (as tests have
+ * them) each counts the events of both, while gauges are read from its own objects.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type DiagnosticEvents, subscribe } from '../core/index.ts';
+import { subscribe } from '../core/index.ts';
 import {
   AGENT_STATES,
   BATCH_BUCKETS_TEXTS,
@@ -13,12 +14,13 @@ import {
   HTTP_METHODS,
   INDEX_CHECKS,
   METRIC,
-  ROUTE_STAGES,
   STAGE_BUCKETS_SECONDS,
 } from './attributes.ts';
 import type { DriftFigures, DriftWindow } from './drift.ts';
+import { countRoutes } from './route-metrics.ts';
 import { measureRules, type RuleCounts } from './rule-metrics.ts';
 import { measureStrategies } from './strategy-metrics.ts';
+import { tallyCounter } from './tally-counter.ts';
 import { TallyHistogram } from './tally-histogram.ts';
 
 /** Numbers that are read when somebody scrapes, from the objects that own them. */
@@ -102,102 +104,6 @@ function countRequests(registry: Registry): Stop {
     requests(`${series} ${status}`, () => ({ method: label, route, status: String(status) }));
     duration.tally(series, { method: label, route }, durationMs / 1_000);
   });
-}
-
-/** A counter for the hot path: counts under a ready-made key, and tells prom-client when somebody scrapes. */
-function tallyCounter(options: {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: string[];
-  readonly registers: Registry[];
-}): (key: string, labels: () => Record<string, string>) => void {
-  const tallies = new Map<string, { readonly labels: Record<string, string>; count: number }>();
-  new Counter({
-    ...options,
-    collect() {
-      for (const tally of tallies.values()) {
-        this.inc(tally.labels, tally.count);
-        tally.count = 0;
-      }
-    },
-  });
-  return (key, labels) => {
-    const tally = tallies.get(key);
-    if (tally === undefined) tallies.set(key, { labels: labels(), count: 1 });
-    else tally.count++;
-  };
-}
-
-function countRoutes(registry: Registry): Stop {
-  const registers = [registry];
-  const decisions = tallyCounter({
-    name: METRIC.decisions,
-    help: 'Decisions by kind, reason and what matched.',
-    labelNames: ['decision', 'reason', 'matched_by'],
-    registers,
-  });
-  const decided = new Counter({ name: METRIC.decided, help: 'Intents decided.', registers });
-  const routed = new Counter({ name: METRIC.routed, help: 'Intents that got an agent.', registers });
-  const cache = tallyCounter({
-    name: METRIC.cacheOutcomes,
-    help: 'What the cache of meanings did.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const degraded = new Counter({ name: METRIC.degradedRoutes, help: 'Intents decided without the model.', registers });
-  const stages = new TallyHistogram({
-    name: METRIC.stageDuration,
-    help: 'Time of each stage of a route, and of the whole.',
-    labelNames: ['stage'],
-    buckets: STAGE_BUCKETS_SECONDS,
-    registers,
-  });
-  const shares = measureShares(registry);
-  return subscribe('route.decided', (event) => {
-    const { decision } = event;
-    const reason = event.reason ?? 'none';
-    const matchedBy = event.matchedBy ?? 'none';
-    decisions(`${decision} ${reason} ${matchedBy}`, () => ({ decision, reason, matched_by: matchedBy }));
-    decided.inc();
-    if (event.decision === 'route') routed.inc();
-    cache(event.cache, () => ({ outcome: event.cache }));
-    if (event.degraded) degraded.inc();
-    for (const name in event.stages) {
-      const stage = boundedLabel(name, ROUTE_STAGES);
-      // `total` is taken from its own field, so that it is there and counted once whatever the stages say.
-      if (stage !== 'total') stages.tally(stage, { stage }, (event.stages[name] ?? 0) / 1_000);
-    }
-    stages.tally('total', { stage: 'total' }, event.totalMs / 1_000);
-    shares(event.decision);
-  });
-}
-
-/** The route-hit rate since the start; rates over a window come from the counters. */
-function measureShares(registry: Registry): (decision: DiagnosticEvents['route.decided']['decision']) => void {
-  const counts = { route: 0, queue: 0, no_match: 0, multi_intent: 0 };
-  const share = (part: number): number => {
-    const all = counts.route + counts.queue + counts.no_match + counts.multi_intent;
-    return all === 0 ? 0 : part / all;
-  };
-  new Gauge({
-    name: METRIC.routeHitShare,
-    help: 'Share of decided intents that got an agent, since the start; 0 before the first.',
-    registers: [registry],
-    collect() {
-      this.set(share(counts.route));
-    },
-  });
-  new Gauge({
-    name: METRIC.noMatchShare,
-    help: 'Share of decided intents that nobody could do, since the start; 0 before the first.',
-    registers: [registry],
-    collect() {
-      this.set(share(counts.no_match));
-    },
-  });
-  return (decision) => {
-    counts[decision] += 1;
-  };
 }
 
 function measureEmbedding(registry: Registry, collectors: MetricCollectors): Stop {

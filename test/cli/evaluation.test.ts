@@ -74,6 +74,15 @@ describe('agent-reach eval', () => {
     expect(evaluationReportSchema.parse(report).scores).toMatchObject({ lines: 2, hitAt1: 0.5, answeredRight: 0.5 });
   });
 
+  it.each([['eval', '--data', DATA], ['lint']])('asks only to measure: %s', async (...args) => {
+    service.seen.length = 0;
+    expect((await run(...args)).code).toBe(0);
+    const bodies = service.seen.flatMap(({ target, body }) => (target.startsWith('/v1/route') ? [body] : []));
+    const asked = (bodies as { requests?: object[] }[]).flatMap((body) => body.requests ?? [body]);
+    expect(asked.length).toBeGreaterThan(0);
+    for (const one of asked) expect(one).toMatchObject({ probe: true });
+  });
+
   it.each([
     [['--min-hit1', '0.5'], 0, 'met'],
     [['--min-hit1', '0.51'], 1, 'MISSED'],

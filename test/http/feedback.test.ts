@@ -89,9 +89,11 @@ describe('recent intents', () => {
     expect(recent.find('r1', caller)).toBeUndefined();
   });
 
-  it('leave out what is too long to become an example', () => {
+  it('leave out what is too long to become an example, and what was asked to measure', () => {
     const recent = new RecentIntents(new ManualClock());
     recent.note(request('x'.repeat(501)), reply('long'), caller);
+    recent.note({ ...request('rain'), probe: true }, reply('probe'), caller);
     expect(recent.find('long', caller)).toBeUndefined();
+    expect(recent.find('probe', caller)).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 /** A sensitive capability over every way in: answered to the right callers only, and never without a record. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RouteRequest, routeRequestSchema, ruleSchema } from '../../src/contract/index.ts';
+import { subscribe } from '../../src/core/index.ts';
 import { MAIL, routerRig, WEATHER } from './router-rig.ts';
 
 const DELETE = {
@@ -76,6 +77,26 @@ describe('a sensitive capability', () => {
     expect(await records()).toMatchObject(
       Array(3).fill({ outcome: 'near_miss', capability: DELETE.name, agentId: null, matchedBy: null }),
     );
+  });
+
+  it('is guarded and recorded in a probe as in a call, and the record says that it was one', async () => {
+    const { ask, records } = await rig();
+    const events: unknown[] = [];
+    onTestFinished(subscribe('route.decided', ({ isProbe, decision }) => events.push([decision, isProbe])));
+    const probe = { capability: DELETE.name, probe: true };
+    expect(await ask(probe, ROUTE)).toMatchObject({ decision: 'no_match', reason: 'scope_required' });
+    expect(await ask(probe, HOLDER)).toMatchObject({ decision: 'route', agent: { agentId: 'account-1' } });
+    await ask({ capability: DELETE.name }, HOLDER);
+    expect((await records()).map(({ outcome, probe: isProbe }) => [outcome, isProbe])).toEqual([
+      ['scope_required', true],
+      ['reached', true],
+      ['reached', undefined],
+    ]);
+    expect(events).toEqual([
+      ['no_match', true],
+      ['route', true],
+      ['route', false],
+    ]);
   });
 
   it('is guarded in a batch as alone, with a record for each', async () => {

@@ -53,6 +53,18 @@ describe('drift', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('leaves out what is asked to measure', () => {
+    const { watch, quietWeek, warnings } = driftRig();
+    quietWeek();
+    const before = watch.figures('hour');
+    const rest = { reason: null, matchedBy: null, cache: 'miss' as const, degraded: false, stages: {}, totalMs: 1 };
+    for (let i = 0; i < 500; i++) {
+      publish('route.decided', { decision: 'no_match', relevance: 0.1, isProbe: true, ...rest });
+    }
+    expect(watch.figures('hour')).toEqual(before);
+    expect(warnings).toEqual([]);
+  });
+
   it('stays quiet while the same is asked', () => {
     const { watch, decide, quietWeek, warnings } = driftRig();
     quietWeek();

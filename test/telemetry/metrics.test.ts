@@ -50,6 +50,16 @@ describe('metrics', () => {
     expect((await metrics.text()).split('\n').length).toBeLessThan(250);
   });
 
+  it('counts what is asked to measure apart, and in no figure of routes', async () => {
+    const metrics = start();
+    const before = await metrics.text();
+    decided({ isProbe: true, decision: 'no_match', reason: 'below_min_relevance', degraded: true });
+    decided({ isProbe: true });
+    expect(await readValue(metrics, 'agent_reach_route_probes_total')).toBe(2);
+    const others = (text: string): string => text.replace(/^agent_reach_route_probes_total \d+$/m, '');
+    expect(others(await metrics.text())).toBe(others(before));
+  });
+
   it('counts decisions, cache outcomes and degraded routes', async () => {
     const metrics = start();
     decided();

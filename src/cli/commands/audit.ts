@@ -34,7 +34,7 @@ export function addAuditCommand(program: Program): void {
             { head: 'AT', cell: ({ at }) => at },
             { head: 'KEY', cell: ({ keyId }) => keyId },
             { head: 'CAPABILITY', cell: (one) => `${one.namespace}/${one.capability}` },
-            { head: 'OUTCOME', cell: (one) => one.outcome },
+            { head: 'OUTCOME', cell: ({ outcome, probe }) => (probe === true ? `${outcome} (probe)` : outcome) },
             { head: 'BY', cell: ({ matchedBy, ruleId }) => ruleId ?? matchedBy ?? 'meaning' },
             { head: 'AGENT', cell: ({ agentId }) => agentId ?? '-' },
             {
