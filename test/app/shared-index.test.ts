@@ -1,5 +1,6 @@
 /** Index versions of several instances over one Redis: built by one, served by all. Real processes and a real Redis. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { KeyValueVectorStore, RedisStore } from '../../src/storage/index.ts';
 import { hasRedisServer } from '../storage/redis-server.ts';
 import { ask, call, registration } from './client.ts';
 import type { HashService } from './hash-service.ts';
@@ -147,6 +148,17 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
     },
     TEST_MS,
   );
+
+  test('put back vectors that were removed although they need them', async () => {
+    const [a, b] = await Promise.all([start(), start()]);
+    await registerBoth(a);
+    await expect.poll(async () => (await answer(b, 'send an email to somebody'))[0]).toBe('mail.send.message');
+    const store = await RedisStore.open({ url: cluster.redis.url });
+    onTestFinished(() => store.close());
+    expect(await new KeyValueVectorStore(store, { isShared: true }).prune(() => false)).toBe(5);
+    await expect.poll(async () => (await store.entries('vectors')).length).toBe(5);
+    expect(await (await start()).embedded()).toBe(0);
+  });
 
   test(
     'build one version of a change that all of them see, and rest then',
