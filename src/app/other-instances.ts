@@ -57,7 +57,7 @@ export class OtherInstances {
 
   constructor({ store, missedBeats }: OtherInstancesParts) {
     this.#store = store;
-    this.#sender = new BeatSender(store.link);
+    this.#sender = new BeatSender(store.link, store.log);
     this.beats = {
       assertOpen: () => {
         if (store.problem === null && store.log.staleMs === null) return;
@@ -67,7 +67,7 @@ export class OtherInstances {
       send: ({ record: { agentId, leaseId, heartbeatIntervalMs } }, beat) =>
         this.#sender.send({
           agentId,
-          leaseMark: `"leaseId":${JSON.stringify(leaseId)}`,
+          leaseId,
           leaseMs: missedBeats * heartbeatIntervalMs - LEASE_SLACK_MS,
           told: { agentId, ...beat },
         }),
@@ -154,6 +154,11 @@ function changesOf({ writes }: LogEntry): EntryChanges {
 function statesOf(writes: readonly LoggedWrite[]): HeardState[] {
   return writes.flatMap(({ table, key, value, note }) => {
     if (table !== 'agents' || value !== undefined || note === undefined) return [];
-    return [{ agentId: key, ...(JSON.parse(note) as Omit<HeardState, 'agentId'>) }];
+    try {
+      return [{ agentId: key, ...(JSON.parse(note) as Omit<HeardState, 'agentId'>) }];
+    } catch {
+      // Of a later version: it is stored nowhere, and the next one comes.
+      return [];
+    }
   });
 }

@@ -18,24 +18,31 @@ const LATEST_MS = 1_000;
 
 export interface BeatNote {
   readonly agentId: string;
-  /** How its lease is written in its row. */
-  readonly leaseMark: string;
+  readonly leaseId: string;
   /** From now until the lease may be ended. */
   readonly leaseMs: number;
   /** What the others are told. */
   readonly told: unknown;
 }
 
+/** Which data this instance has read, and how far. */
+export interface ReadLog {
+  readonly id: string;
+  readonly position: number;
+}
+
 export class BeatSender {
   readonly #link: RedisLink;
+  readonly #log: ReadLog;
   readonly #time = new RedisTime();
   /** The newest of each agent. */
   #waiting = new Map<string, BeatNote>();
   #cancel: CancelTimer | undefined;
   #hasFailed = false;
 
-  constructor(link: RedisLink) {
+  constructor(link: RedisLink, log: ReadLog) {
     this.#link = link;
+    this.#log = log;
   }
 
   send(note: BeatNote): void {
@@ -69,10 +76,12 @@ export class BeatSender {
     const { redis, keys, clock, instance } = this.#link;
     const sentAt = clock.now();
     const batch = JSON.stringify(notes.map(({ told }) => told));
-    const args = notes.flatMap(({ agentId, leaseMark, leaseMs }) => [agentId, leaseMark, Math.max(0, leaseMs)]);
-    const names = [keys.table('agents'), keys.deadlines, keys.beats];
+    const beats = notes.flatMap(({ agentId, leaseId, leaseMs }) => [agentId, leaseId, Math.max(0, leaseMs)]);
+    const names = [keys.logId, keys.position, keys.table('agents'), keys.deadlines, keys.beats, keys.leases];
     const until = this.#time.in(LATEST_MS, sentAt);
-    const now = await redis.eval(BEATS, names.length, ...names, instance, batch, KEPT_BATCHES, until, ...args);
-    this.#time.learn(Number(now), sentAt);
+    const args = [this.#log.id, this.#log.position, instance, batch, KEPT_BATCHES, until, ...beats];
+    const [outcome, redisMs] = (await redis.eval(BEATS, names.length, ...names, ...args)) as [number, number];
+    this.#time.learn(redisMs, sentAt);
+    if (outcome !== 1) throw new Error('Redis holds other data than this instance has read');
   }
 }

@@ -19,6 +19,8 @@ export interface RedisKeys {
   readonly beats: string;
   /** A sorted set: when each agent's lease runs out, in Redis's own epoch milliseconds. */
   readonly deadlines: string;
+  /** A hash: the newest lease of agents that beat, as read from their rows; made anew where it lacks one. */
+  readonly leases: string;
   /** A hash: what the change feed had told at two positions of the log. */
   readonly told: string;
   /** A string with a time to live: the instance that watches the leases. */
@@ -52,6 +54,7 @@ export function redisKeys(prefix = DEFAULT_PREFIX): RedisKeys {
     beats: key('beats'),
     told: key('told'),
     deadlines: key('deadlines'),
+    leases: key('leases'),
     sweeper: key('sweeper'),
     fence: key('fence'),
     instances: key('instances'),

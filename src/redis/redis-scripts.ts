@@ -18,11 +18,12 @@ return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0' }`;
  * holds other data than the writer read, {-2, newest position} where a row was changed after what the writer has read
  * (or a row that must be new is there), {-3, 0} where the writer ends a lease that is not due, or is not the sweeper,
  * {-4, 0} where it comes too late. Each answer ends with the time in epoch milliseconds.
- * KEYS logId, position, changes, recent, recentFloor, deadlines, fence, then one table for each write.
+ * KEYS logId, position, changes, recent, recentFloor, deadlines, fence, leases, then one table for each write.
  * ARGV logId, position read ('' = whatever it is), entry of the log ('' = none), longest log, most recent rows, fence
  * ('' = no sweeper), last moment that it counts ('' = any), then for each write: op, key, value. Letters of op: p put,
  * d delete, o the table keeps the order of its keys under its own key and `:order` (same hash tag, so same slot), n the
- * row must be new, l the row is logged, e the write ends a lease.
+ * row must be new, l the row is logged, e the write ends a lease, a the row is an agent's, whose lease may be another one
+ * from then on.
  */
 export const COMMIT = `
 local now = redis.call('TIME')
@@ -36,8 +37,8 @@ local isLogged = ARGV[3] ~= ''
 if read and isLogged and read > tonumber(newest) then return {-1, 0, nowMs} end
 if read and isLogged and read < tonumber(redis.call('GET', KEYS[5]) or '0') then return {-2, tonumber(newest), nowMs} end
 if ARGV[6] ~= '' and redis.call('GET', KEYS[7]) ~= ARGV[6] then return {-3, 0, nowMs} end
-for i = 8, #KEYS do
-  local at = 3 * i - 16
+for i = 9, #KEYS do
+  local at = 3 * i - 19
   local op, key = ARGV[at], ARGV[at + 1]
   if read and string.find(op, 'l', 1, true) then
     local changed = redis.call('ZSCORE', KEYS[4], KEYS[i] .. '/' .. key)
@@ -56,8 +57,8 @@ if isLogged then
   position = redis.call('INCR', KEYS[2])
   redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], position .. '-0', 'at', nowMs, 'e', ARGV[3])
 end
-for i = 8, #KEYS do
-  local at = 3 * i - 16
+for i = 9, #KEYS do
+  local at = 3 * i - 19
   local op, key = ARGV[at], ARGV[at + 1]
   local isPut = string.find(op, 'p', 1, true)
   if isPut then redis.call('HSET', KEYS[i], key, ARGV[at + 2]) else redis.call('HDEL', KEYS[i], key) end
@@ -65,7 +66,10 @@ for i = 8, #KEYS do
     if isPut then redis.call('ZADD', KEYS[i] .. ':order', 0, key) else redis.call('ZREM', KEYS[i] .. ':order', key) end
   end
   if string.find(op, 'l', 1, true) then redis.call('ZADD', KEYS[4], position, KEYS[i] .. '/' .. key) end
-  if string.find(op, 'x', 1, true) then redis.call('ZREM', KEYS[6], key) end
+  if string.find(op, 'a', 1, true) then
+    redis.call('HDEL', KEYS[8], key)
+    if not isPut then redis.call('ZREM', KEYS[6], key) end
+  end
 end
 local most = tonumber(ARGV[5])
 local size = isLogged and redis.call('ZCARD', KEYS[4]) or 0
@@ -78,28 +82,39 @@ return {1, position, nowMs}`;
 
 /**
  * Puts off the end of the leases that are still the newest, by Redis's own clock, and tells the other instances; does
- * nothing where it comes too late. Answers the time in epoch milliseconds.
- * KEYS agents table, deadlines, beats. ARGV instance, batch as told, longest stream, last moment that it counts ('' =
- * any), then for each beat: agentId, how its lease is written in the agent's row, milliseconds from now.
+ * nothing where it comes too late. Answers {1, time in epoch milliseconds}, {-1, time} where Redis holds other data
+ * than the sender has read, or was set back to before it: nothing was done then.
+ * KEYS logId, position, agents table, deadlines, beats, leases. ARGV logId, position read ('' = whatever it is),
+ * instance, batch as told, longest stream, last moment that it counts ('' = any), then for each beat: agentId, leaseId,
+ * milliseconds from now.
  */
 export const BEATS = `
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
-if ARGV[4] ~= '' and nowMs > tonumber(ARGV[4]) then return nowMs end
+if ARGV[6] ~= '' and nowMs > tonumber(ARGV[6]) then return {1, nowMs} end
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1, nowMs} end
+if ARGV[2] ~= '' and tonumber(ARGV[2]) > tonumber(redis.call('GET', KEYS[2]) or '0') then return {-1, nowMs} end
 local ids = {}
-for i = 5, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
-local rows = redis.call('HMGET', KEYS[1], unpack(ids))
+for i = 7, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
+local leases = redis.call('HMGET', KEYS[6], unpack(ids))
 local due = {}
-for n, row in ipairs(rows) do
-  local at = 3 * n + 2
-  if row and string.find(row, ARGV[at + 1], 1, true) then
+for n, id in ipairs(ids) do
+  local at = 3 * n + 4
+  local lease = leases[n]
+  if lease ~= ARGV[at + 1] then
+    local row = redis.call('HGET', KEYS[3], id)
+    local isRead, agent = pcall(cjson.decode, row or '')
+    lease = isRead and type(agent) == 'table' and agent.leaseId
+    if lease then redis.call('HSET', KEYS[6], id, lease) end
+  end
+  if lease == ARGV[at + 1] then
     due[#due + 1] = nowMs + tonumber(ARGV[at + 2])
-    due[#due + 1] = ARGV[at]
+    due[#due + 1] = id
   end
 end
-if #due > 0 then redis.call('ZADD', KEYS[2], unpack(due)) end
-redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'by', ARGV[1], 'b', ARGV[2])
-return nowMs`;
+if #due > 0 then redis.call('ZADD', KEYS[4], unpack(due)) end
+redis.call('XADD', KEYS[5], 'MAXLEN', '~', ARGV[5], '*', 'by', ARGV[3], 'b', ARGV[4])
+return {1, nowMs}`;
 
 /**
  * Keeps what was told at a position beside the one of before, in the place of the one before that; does nothing where

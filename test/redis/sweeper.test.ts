@@ -92,11 +92,12 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
 
   test('hears of beats at other instances: they put deadlines off by the newest lease only', async () => {
     const { store, agents } = await opened();
-    await agents.commit({ putAgents: [sampleRecord('a'), sampleRecord('b')] });
+    const quoting = sampleRecord('b', { metadata: { leaseId: 'lease_0' } });
+    await agents.commit({ putAgents: [sampleRecord('a'), quoting] });
     const clock = new ManualClock();
-    const sender = new BeatSender({ ...store.link, clock });
+    const sender = new BeatSender({ ...store.link, clock }, store.log);
     const send = (agentId: string, leaseId: string, leaseMs: number) =>
-      sender.send({ agentId, leaseMark: `"leaseId":"${leaseId}"`, leaseMs, told: { agentId, leaseId } });
+      sender.send({ agentId, leaseId, leaseMs, told: { agentId, leaseId } });
     send('a', 'lease_1', 1);
     send('a', 'lease_1', 60_000);
     send('b', 'lease_0', 60_000);
@@ -106,5 +107,72 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     await expect.poll(() => redis.xlen(keys.beats)).toBe(1);
     expect(await redis.zrange(keys.deadlines, '0', '-1')).toEqual(['a']);
     expect(Number(await redis.zscore(keys.deadlines, 'a'))).toBeGreaterThan(Date.now() + 50_000);
+  });
+
+  async function beating() {
+    const { store, agents } = await opened();
+    const clock = new ManualClock();
+    const sender = new BeatSender({ ...store.link, clock }, store.log);
+    let batches = 0;
+    /** Until its batch was told. */
+    const beat = async (agentId: string, leaseId: string) => {
+      sender.send({ agentId, leaseId, leaseMs: 60_000, told: { agentId, leaseId } });
+      clock.advance(25);
+      batches += 1;
+      await expect.poll(() => redis.xlen(keys.beats)).toBe(batches);
+    };
+    return { store, agents, beat, clock, sender };
+  }
+
+  test('knows the newest lease of data that another version wrote, and of an agent that started anew', async () => {
+    const { agents, beat } = await beating();
+    const started = (leaseId: string) => agents.commit({ putAgents: [sampleRecord('a', leaseOf(leaseId))] });
+    const leaseOf = (leaseId: string) => ({ leaseId: leaseId as ReturnType<typeof sampleRecord>['leaseId'] });
+    const isPutOff = async (): Promise<boolean> => {
+      const deadline = await redis.zscore(keys.deadlines, 'a');
+      await redis.del(keys.deadlines);
+      return deadline !== null;
+    };
+    await started('lease_1');
+    await beat('a', 'lease_1');
+    expect(await isPutOff()).toBe(true);
+    // Nothing is read of the row then.
+    await redis.hset(keys.table('agents'), 'a', 'no record');
+    await beat('a', 'lease_1');
+    expect(await isPutOff()).toBe(true);
+    await beat('a', 'lease_2');
+    expect(await isPutOff()).toBe(false);
+    await started('lease_2');
+    await beat('a', 'lease_1');
+    expect(await isPutOff()).toBe(false);
+    await beat('a', 'lease_2');
+    expect(await isPutOff()).toBe(true);
+    // As an instance does that knows of no such hash.
+    await redis.hset(keys.leases, 'a', 'lease_1');
+    await beat('a', 'lease_2');
+    expect(await isPutOff()).toBe(true);
+    await agents.commit({ removeAgents: [sampleRecord('a').agentId] });
+    await beat('a', 'lease_2');
+    expect([await isPutOff(), await redis.exists(keys.leases)]).toEqual([false, 0]);
+  });
+
+  test('hears of no beats that were sent to other data, or to data set back to before what was read', async () => {
+    const { store, agents, beat, clock, sender } = await beating();
+    store.log.follow({ onEntry: () => undefined, onBeats: () => undefined });
+    await agents.commit({ putAgents: [sampleRecord('a')] });
+    await beat('a', 'lease_1');
+    const unheard = async (key: string, value: string) => {
+      const was = await redis.getset(key, value);
+      await redis.del(keys.deadlines);
+      sender.send({ agentId: 'a', leaseId: 'lease_1', leaseMs: 60_000, told: {} });
+      clock.advance(25);
+      // In turn after the script: both are on connections of this process, and Redis takes one at a time.
+      await store.link.redis.ping();
+      expect([await redis.xlen(keys.beats), await redis.exists(keys.deadlines)]).toEqual([1, 0]);
+      await redis.set(key, was ?? '');
+    };
+    await unheard(keys.logId, 'other data');
+    await unheard(keys.position, '1');
+    await beat('a', 'lease_1');
   });
 });

@@ -285,9 +285,9 @@ export class RedisStore implements KeyValueStore {
     entry: Buffer | '',
     limits: { readonly latestMs: number; readonly fence?: string | null },
   ): Promise<readonly [number, number]> {
-    const { logId, position, changes, recent, recentFloor, deadlines, fence, table: tableKey } = this.#keys;
+    const { logId, position, changes, recent, recentFloor, deadlines, fence, leases, table: tableKey } = this.#keys;
     const sentAt = this.link.clock.now();
-    const keys = [logId, position, changes, recent, recentFloor, deadlines, fence];
+    const keys = [logId, position, changes, recent, recentFloor, deadlines, fence, leases];
     const args: (string | number | Buffer)[] = [
       this.log.id,
       this.log.isFollowing ? this.log.position : '',
@@ -367,6 +367,6 @@ function opOf({ table, value, isNew, endsLease }: TableWrite): string {
     LOGGED_TABLES.has(table) ? 'l' : '',
     isNew === true ? 'n' : '',
     endsLease === true ? 'e' : '',
-    table === 'agents' && value === null ? 'x' : '',
+    table === 'agents' ? 'a' : '',
   ].join('');
 }
