@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseDocument } from 'yaml';
+import * as yaml from 'yaml';
 import { AgentReachError, type ErrorIssue, errorText, nearestName, yamlValue } from '../core/index.ts';
 import {
   CONFIG_KEYS,
@@ -64,7 +64,7 @@ export function readFileSource(sources: Sources, explicitPath: string | undefine
 function parseFile(content: string, shownPath: string): unknown {
   const isJson = shownPath.endsWith('.json') && content.trim() !== '';
   try {
-    return isJson ? (JSON.parse(content) as unknown) : yamlValue(parseDocument(content), shownPath);
+    return isJson ? (JSON.parse(content) as unknown) : yamlValue(yaml, content, shownPath);
   } catch (error) {
     const detail = isJson ? `${shownPath} is not well-formed JSON: ${errorText(error)}` : errorText(error);
     throw new AgentReachError('AR_ERR_INVALID_CONFIG', { detail, cause: error });

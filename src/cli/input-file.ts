@@ -40,9 +40,9 @@ export async function readInputFile(path: string): Promise<unknown> {
   } catch (error) {
     if (path.endsWith('.json')) throw badFile(`${path} is not well-formed JSON: ${errorText(error)}`, error);
   }
-  const { parseDocument } = await import('yaml');
+  const yaml = await import('yaml');
   try {
-    return yamlValue(parseDocument(content), path);
+    return yamlValue(yaml, content, path);
   } catch (error) {
     throw badFile(errorText(error), error);
   }

@@ -2,19 +2,17 @@
  * Rules as a YAML file and back: one order of rules (as tried) and of fields, every text quoted, so that the same set
  * is always the same bytes and a diff shows edits only. Comments of a file that is read are not kept; `description` is.
  */
-import { parseDocument, stringify } from 'yaml';
+import * as yaml from 'yaml';
 import type { Rule } from '../contract/index.ts';
-import { AgentReachError, errorText } from '../core/index.ts';
+import { AgentReachError, errorText, readYaml, YamlFlaw } from '../core/index.ts';
 
 const HEADER = `# Exact rules in the order tried: higher priority first, then by id; the first that matches decides.
 # Put back with: agent-reach rules import FILE [--replace] [--dry-run]
 `;
-/** Aliases may repeat a text; a file that multiplies by them is refused. */
-const MAX_ALIASES = 1_000;
 
 export function writeRuleFile(rules: readonly Rule[]): string {
   if (rules.length === 0) return `${HEADER}rules: []\n`;
-  const body = stringify(
+  const body = yaml.stringify(
     { rules: rules.map(ordered) },
     // Quoted, no text can be read as a number, a date or a boolean, and none is folded.
     { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0, aliasDuplicateObjects: false },
@@ -42,15 +40,12 @@ function ordered(rule: Rule): Partial<Rule> {
 }
 
 /** The rules of a file, not yet checked: a list, or `{rules: [...]}`. Error: AR_ERR_INVALID_RULE. */
-export function readRuleFile(yaml: string): unknown[] {
+export function readRuleFile(text: string): unknown[] {
   let value: unknown;
   try {
-    const document = parseDocument(yaml, { prettyErrors: true, strict: true, uniqueKeys: true });
-    const first = document.errors[0];
-    if (first !== undefined) throw first;
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    value = readYaml(yaml, text).value;
   } catch (error) {
-    throw badFile(`is not well-formed YAML: ${errorText(error).split('\n', 1)[0]?.replace(/:$/, '')}`, error);
+    throw badFile(`is not well-formed YAML: ${error instanceof YamlFlaw ? error : errorText(error)}`, error);
   }
   if (Array.isArray(value)) return value as unknown[];
   const fields = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DryRunReply, MAX_RULES, type Rule, type RuleImportReply, type RuleLint } from '../contract/index.ts';
 import { AgentReachError, type Clock, canonicalText, errorText, log, retryOnConflict } from '../core/index.ts';
 import { type CompiledRule, compileRule } from './compiled-rule.ts';
-import { readRuleFileInThread, writeRuleFileInThread } from './rule-file-thread.ts';
+import { RuleFileThreads } from './rule-file-threads.ts';
 import { compileAll, refuseReserved } from './rule-import.ts';
 import { type LintOptions, lintRule, type RuleWarning } from './rule-lint.ts';
 import { scopesFor } from './rule-scopes.ts';
@@ -51,6 +51,7 @@ export interface RuleImportRequest {
 
 export class RuleService {
   readonly #parts: RuleServiceParts;
+  readonly #files: RuleFileThreads;
   #version = 0;
   #current = RuleSet.empty;
   /** Stored rules that this version cannot compile: out of force here, and still there after edits of others. */
@@ -59,6 +60,7 @@ export class RuleService {
 
   constructor(parts: RuleServiceParts) {
     this.#parts = parts;
+    this.#files = new RuleFileThreads(parts.clock);
   }
 
   /** Takes over the newest stored set, without the rules that cannot be compiled. Error: AR_ERR_STORE_UNAVAILABLE. */
@@ -153,10 +155,10 @@ export class RuleService {
 
   /**
    * All of the rules or none of them, as one version; a dry run changes nothing. Errors: AR_ERR_INVALID_RULE (an issue
-   * for each flaw of each rule), AR_ERR_RULE_CONFLICT, AR_ERR_STORE_UNAVAILABLE.
+   * for each flaw of each rule), AR_ERR_RULE_CONFLICT, AR_ERR_STORE_UNAVAILABLE, AR_ERR_OVERLOADED, AR_ERR_DEADLINE.
    */
   async importRules(request: RuleImportRequest, edit: RuleEdit): Promise<RuleImportReply> {
-    const rules = request.rules ?? (await readRuleFileInThread(request.yaml ?? ''));
+    const rules = request.rules ?? (await this.#files.read(request.yaml ?? ''));
     return this.#serially(async () => {
       this.#refuseOutdated(edit);
       const { mode, dryRun } = request;
@@ -187,7 +189,7 @@ export class RuleService {
 
   /** The rules as a YAML file, which `importRules` takes back exactly. */
   exportFile(): Promise<string> {
-    return writeRuleFileInThread(this.list());
+    return this.#files.write(this.list());
   }
 
   /** What is worth a look in the whole set. */

@@ -39,7 +39,13 @@ const importRules = (rules: RuleBook): Endpoint =>
       limitBytes: IMPORT_LIMIT_BYTES,
     },
     replies: { 200: { description: 'What changed.', schema: ruleImportReplySchema, example: RULE_IMPORT_REPLY } },
-    errors: ['AR_ERR_INVALID_RULE', 'AR_ERR_RULE_CONFLICT', 'AR_ERR_STORE_UNAVAILABLE'],
+    errors: [
+      'AR_ERR_INVALID_RULE',
+      'AR_ERR_RULE_CONFLICT',
+      'AR_ERR_STORE_UNAVAILABLE',
+      'AR_ERR_OVERLOADED',
+      'AR_ERR_DEADLINE',
+    ],
     async handle({ body, caller, header }) {
       const reply = await rules.importRules(body, RULES_EDIT.editOf(caller.keyId, header));
       return jsonReply(200, reply, { etag: `"${reply.rulesVersion}"` });
@@ -55,7 +61,7 @@ const exportRules = (rules: RuleBook): Endpoint =>
     access: 'key',
     summary: 'All rules as a YAML file, which the import takes back exactly',
     replies: { 200: { description: 'The file.', contentType: 'text/yaml', example: RULE_FILE } },
-    errors: [],
+    errors: ['AR_ERR_OVERLOADED', 'AR_ERR_DEADLINE'],
     async handle() {
       const etag = `"${rules.version}"`;
       return { status: 200, body: await rules.exportFile(), contentType: YAML_TYPE, headers: { etag } };

@@ -1,7 +1,7 @@
 /** A strategies document as YAML (of which JSON is a part), with the line of each flaw. */
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import * as yaml from 'yaml';
 import type { StrategiesDocument } from '../../contract/index.ts';
-import { AgentReachError, errorText } from '../../core/index.ts';
+import { AgentReachError, errorText, readYaml, YamlFlaw, type YamlText } from '../../core/index.ts';
 import { type Place, readStrategies } from './strategy-document.ts';
 
 export const MAX_STRATEGY_FILE_BYTES = 1_048_576;
@@ -11,20 +11,18 @@ const MAX_ALIASES = 100;
 /** Error: AR_ERR_INVALID_STRATEGIES. An empty text is refused: it is a file caught half written; `{}` says nothing. */
 export function readStrategyText(text: string): StrategiesDocument {
   if (Buffer.byteLength(text) > MAX_STRATEGY_FILE_BYTES) throw bad(`is larger than ${MAX_STRATEGY_FILE_BYTES} bytes`);
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
-  const [first] = document.errors;
-  if (first !== undefined) {
-    throw bad(`is not well-formed YAML: ${first.message} (line ${lines.linePos(first.pos[0]).line})`, first);
-  }
-  let value: unknown;
+  const read = readText(text);
+  if (read.value === null || read.value === undefined) throw bad('is empty; {} leaves everything to the config');
+  return readStrategies(read.value, (place) => lineAt(read, place));
+}
+
+function readText(text: string): YamlText {
   try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    return readYaml(yaml, text, MAX_ALIASES);
   } catch (error) {
-    throw bad(errorText(error), error);
+    if (!(error instanceof YamlFlaw)) throw bad(errorText(error), error);
+    throw bad(`is not well-formed YAML: ${error.message} (line ${error.line})`, error);
   }
-  if (value === null || value === undefined) throw bad('is empty; {} leaves everything to the config');
-  return readStrategies(value, (place) => lineAt(document, lines, place));
 }
 
 /** The same refusal with the path before it. */
@@ -43,19 +41,19 @@ function bad(message: string, cause?: unknown): AgentReachError {
 }
 
 /** Where the place stands, or the last part of it that is there: a field that is missing has no line. */
-function lineAt(document: Document.Parsed, lines: LineCounter, place: Place): number | undefined {
+function lineAt({ document, lines }: YamlText, place: Place): number | undefined {
   let node: unknown = document.contents;
-  let offset = isNode(node) ? node.range?.[0] : undefined;
+  let offset = yaml.isNode(node) ? node.range?.[0] : undefined;
   for (const part of place) {
-    if (isAlias(node)) node = node.resolve(document);
+    if (yaml.isAlias(node)) node = node.resolve(document);
     let next: unknown;
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
-      if (isNode(pair?.key)) offset = pair.key.range?.[0];
+    if (yaml.isMap(node)) {
+      const pair = node.items.find(({ key }) => yaml.isScalar(key) && String(key.value) === String(part));
+      if (yaml.isNode(pair?.key)) offset = pair.key.range?.[0];
       next = pair?.value;
-    } else if (isSeq(node) && typeof part === 'number') {
+    } else if (yaml.isSeq(node) && typeof part === 'number') {
       next = node.items[part];
-      if (isNode(next)) offset = next.range?.[0];
+      if (yaml.isNode(next)) offset = next.range?.[0];
     }
     if (next === undefined || next === null) break;
     node = next;
