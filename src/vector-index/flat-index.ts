@@ -128,23 +128,21 @@ export class FlatIndex implements VectorIndex {
     checkTopK(topK);
     const chosen = topK * ROUGH_CANDIDATES;
     if (this.size <= Math.max(ROUGH_FROM, chosen)) return this.search(query, topK);
-    return this.rankSlots(query, this.#signsOfRows().nearest(query, this.size, chosen)).slice(0, topK);
+    return this.rankSlots(query, this.#signsOfRows().nearest(query, this.size, chosen), topK);
   }
 
   /**
    * What `search` would answer for these ids alone, all of them held, each given once. The query must have passed
-   * `checkVector`.
+   * `checkVector`. Costs one product an id, and what it takes to keep `topK` in order.
    */
-  rank(query: Float32Array, ids: readonly string[]): Neighbor[] {
-    return this.rankSlots(
-      query,
-      ids.map((id) => this.#slotOf.get(id) ?? 0),
-    );
+  rank(query: Float32Array, ids: readonly string[], topK: number): Neighbor[] {
+    const slots = ids.map((id) => this.#slotOf.get(id) ?? 0);
+    return this.rankSlots(query, slots, topK);
   }
 
   /** The same for slots: of given rows, the order that they were given in, until the first removal. */
-  rankSlots(query: Float32Array, slots: readonly number[]): Neighbor[] {
-    const nearest = new NearestList(slots.length);
+  rankSlots(query: Float32Array, slots: readonly number[], topK: number): Neighbor[] {
+    const nearest = new NearestList(Math.min(topK, slots.length));
     const { dimensions } = this;
     const { starts, sums } = this.#products;
     const rows = this.#rows;
@@ -154,7 +152,10 @@ export class FlatIndex implements VectorIndex {
     for (; at + 4 <= slots.length; at += 4) {
       for (let i = 0; i < 4; i++) starts[i] = (slots[at + i] as number) * dimensions;
       this.#products.ofFour(rows);
-      for (let i = 0; i < 4; i++) nearest.offer(ids[slots[at + i] as number] as string, sums[i] as number);
+      for (let i = 0; i < 4; i++) {
+        const similarity = sums[i] as number;
+        if (similarity >= nearest.floor) nearest.offer(ids[slots[at + i] as number] as string, similarity);
+      }
     }
     for (; at < slots.length; at++) {
       const slot = slots[at] as number;

@@ -167,7 +167,7 @@ export class HnswIndex implements VectorIndex {
     const { neighbors } = this.#graph.searchKnn(this.#plain, fetched);
     if (neighbors.length < fetched) return this.#exact.search(query, topK);
     // The graph's own distances are float32 sums; these are the similarities that every index answers.
-    const found = this.#rank(query, neighbors);
+    const found = this.#rank(query, neighbors, neighbors.length);
     // The graph picks any of equal ones. When they may go on beyond what it gave, only the scan knows the first ids.
     const isTieOpen = fetched < this.size && found[wanted - 1]?.similarity === found.at(-1)?.similarity;
     if (isTieOpen) return this.#exact.search(query, topK);
@@ -215,12 +215,10 @@ export class HnswIndex implements VectorIndex {
     this.#graph.writeIndexSync(file);
   }
 
-  #rank(query: Float32Array, labels: readonly number[]): Neighbor[] {
-    if (this.#isPristine) return this.#exact.rankSlots(query, labels);
-    return this.#exact.rank(
-      query,
-      labels.map((label) => this.#idOfLabel[label]).filter((id) => id !== undefined),
-    );
+  #rank(query: Float32Array, labels: readonly number[], topK: number): Neighbor[] {
+    if (this.#isPristine) return this.#exact.rankSlots(query, labels, topK);
+    const ids = labels.map((label) => this.#idOfLabel[label]).filter((id) => id !== undefined);
+    return this.#exact.rank(query, ids, topK);
   }
 
   /** A stray may be among the found ones all the same: the graph leads to it from elsewhere. */
@@ -228,7 +226,7 @@ export class HnswIndex implements VectorIndex {
     const ids = new Set(found.map(({ id }) => id));
     const nearest = new NearestList(found.length);
     for (const { id, similarity } of found) nearest.offer(id, similarity);
-    for (const { id, similarity } of this.#rank(query, this.#strays)) {
+    for (const { id, similarity } of this.#rank(query, this.#strays, found.length)) {
       if (similarity < nearest.floor) break;
       if (!ids.has(id)) nearest.offer(id, similarity);
     }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FlatIndex, HnswIndex, type VectorRows } from '../../src/vector-index/index.ts';
 import { vectorIndexContract } from '../contracts/vector-index.contract.ts';
 import { clusteredRows, randomUnit, rowOf, seededRandom, unit } from './sample-vectors.ts';
@@ -48,6 +48,23 @@ describe('HnswIndex', () => {
       expect(found).toHaveLength(10);
       expect(found.filter((neighbor) => removed.has(neighbor.id))).toEqual([]);
     }
+  });
+
+  it('ranks strays at one product each: the nearest are kept in order, never all of them', () => {
+    const index = HnswIndex.build({ ...rows, vectors: rows.vectors.slice() });
+    const query = randomUnit(64, seededRandom(17));
+    index.setStrays(rows.ids);
+    const original = Array.prototype.splice;
+    const splice = vi.spyOn(Array.prototype, 'splice');
+    let moved = 0;
+    splice.mockImplementation(function (this: unknown[], start: number, ...rest: unknown[]) {
+      moved += this.length - start;
+      return Reflect.apply(original, this, [start, ...rest]);
+    });
+    const found = index.search(query, 10);
+    splice.mockRestore();
+    expect(found).toEqual(index.searchExactly(query, 10));
+    expect(moved).toBeLessThan(2 * rows.ids.length);
   });
 
   it('finds vectors that come after many were removed', () => {
