@@ -53,6 +53,7 @@ export class SharedFeed {
   /** Before the log is followed, and after the registry was loaded. */
   async start(): Promise<void> {
     const { store, events } = this.#parts;
+    // Not what the registry loaded: it may have stored something since, and the log goes on after that.
     const { agents, entries } = await new KeyValueAgentStore(store).load();
     this.#toldAt = store.log.position;
     for (const checkpoint of await this.#checkpoints.load()) {

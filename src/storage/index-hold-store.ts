@@ -1,13 +1,14 @@
 /** Whether a rollback of the index is in force, over any key-value store: one record, gone when none is. */
 import type { IndexHold, IndexHoldStore } from '../routing/index.ts';
 import type { KeyValueStore } from './key-value-store.ts';
+import { ownedKey } from './owned-key.ts';
 import { decodeRecord, encodeRecord, type RecordShape } from './record-codec.ts';
 
 const KEY = 'index_hold';
 const SHAPE: RecordShape = { version: 'string', heldAt: 'number', by: 'string', liveHashes: 'object' };
 
 /** Of what is held in the versions of `owner`, a model where instances share them; of the only ones there are, else. */
-export const holdKeyOf = (owner?: string): string => (owner === undefined ? KEY : `${KEY}:${owner}`);
+export const holdKeyOf = (owner?: string): string => ownedKey(KEY, owner);
 
 export function holdIn(key: string, bytes: Uint8Array | undefined): IndexHold | undefined {
   return bytes === undefined ? undefined : decodeRecord<IndexHold>('meta', key, bytes, SHAPE);

@@ -116,7 +116,7 @@ describe('drift', () => {
   });
 
   it('goes on after a restart with what was counted before, and does not warn again', async () => {
-    const store = new KeyValueDriftStore(new MemoryStore());
+    const store: DriftStore = new KeyValueDriftStore(new MemoryStore());
     const { watch, clock, decide, quietWeek, warnings } = driftRig(new ManualClock(), store);
     quietWeek();
     decide(400, 0.15, 'no_match');
@@ -131,7 +131,7 @@ describe('drift', () => {
   });
 
   it('is at most five minutes behind when the process dies', async () => {
-    const store = new KeyValueDriftStore(new MemoryStore());
+    const store: DriftStore = new KeyValueDriftStore(new MemoryStore());
     const { clock, decide } = driftRig(new ManualClock(), store);
     decide(300, 0.5);
     clock.advance(300_000);
