@@ -1,7 +1,7 @@
 /**
  * One instance at a time watches the leases. It holds a key that lapses by itself and renews it; each new holder gets
  * a higher fence, under which alone Redis takes the end of a lease. Whoever was not able to renew in time stops by its
- * own clock before the key lapses.
+ * own clock no later than the key lapses: the term counts from before it was asked for.
  */
 import type { CancelTimer } from '../core/index.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -22,8 +22,8 @@ export class SweeperElection {
   readonly #parts: SweeperElectionParts;
   readonly #termMs: number;
   #fence: string | null = null;
-  #heldUntil = 0;
   #cancel: CancelTimer = () => undefined;
+  #cancelEnd: CancelTimer = () => undefined;
   #isStopped = false;
 
   constructor(parts: SweeperElectionParts) {
@@ -39,7 +39,7 @@ export class SweeperElection {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel();
-    this.#become(null);
+    this.#hold(null, 0);
     const { redis, keys, instance } = this.#parts.link;
     // Left to lapse where Redis cannot be told.
     await redis.eval(RESIGN, 1, keys.sweeper, instance).catch(() => undefined);
@@ -48,17 +48,22 @@ export class SweeperElection {
   async #stand(): Promise<void> {
     const { redis, keys, clock, instance } = this.#parts.link;
     const askedAt = clock.now();
-    if (this.#fence !== null && askedAt >= this.#heldUntil) this.#become(null);
     this.#cancel = clock.schedule(this.#termMs / RENEWALS_A_TERM, () => void this.#stand());
     try {
       const fence = Number(await redis.eval(ELECT, 2, keys.sweeper, keys.fence, instance, this.#termMs));
       if (this.#isStopped) return;
-      this.#heldUntil = askedAt + this.#termMs;
-      this.#become(fence === 0 ? null : String(fence));
+      this.#hold(fence === 0 ? null : String(fence), askedAt + this.#termMs - clock.now());
     } catch {
-      // Redis is away; the term ends by our own clock.
-      if (clock.now() >= this.#heldUntil) this.#become(null);
+      // Redis is away; the term ends by itself.
     }
+  }
+
+  /** Nothing, where the answer took longer than the term. */
+  #hold(fence: string | null, forMs: number): void {
+    this.#cancelEnd();
+    const isHeld = fence !== null && forMs > 0;
+    if (isHeld) this.#cancelEnd = this.#parts.link.clock.schedule(forMs, () => this.#become(null));
+    this.#become(isHeld ? fence : null);
   }
 
   #become(fence: string | null): void {

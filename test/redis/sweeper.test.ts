@@ -1,6 +1,6 @@
 /** The elected sweeper, its fence, and the deadlines of leases, on a real redis-server. */
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../../src/core/index.ts';
 import { BeatSender, type RedisLink, redisKeys, SweeperElection } from '../../src/redis/index.ts';
 import type { RegistryChange } from '../../src/registry/index.ts';
@@ -44,6 +44,32 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     await expect.poll(() => b.fences).toEqual(['2']);
     a.clock.advance(3_000);
     await expect.poll(() => a.fences).toEqual(['1', null]);
+  });
+
+  test('stops when its term is over, whenever it last tried to renew it', async () => {
+    const { clock, fences, election } = candidate('a');
+    await election.start();
+    const away = vi.spyOn(redis, 'eval').mockRejectedValue(new Error('Connection is closed.'));
+    onTestFinished(() => away.mockRestore());
+    clock.stall(1_400);
+    clock.advance(1_599);
+    expect(fences).toEqual(['1']);
+    clock.advance(1);
+    expect(fences).toEqual(['1', null]);
+  });
+
+  test('is nobody whose answer came later than the term lasts', async () => {
+    const { clock, fences, election } = candidate('a');
+    let answer = (_fence: number): void => undefined;
+    const answered = new Promise<number>((resolve) => {
+      answer = resolve;
+    });
+    vi.spyOn(redis, 'eval').mockReturnValueOnce(answered);
+    const started = election.start();
+    clock.stall(3_000);
+    answer(1);
+    await started;
+    expect(fences).not.toContain('1');
   });
 
   test('makes room at once when it stops', async () => {
