@@ -104,9 +104,20 @@ export function vectorsRemovedIn(
 ): { readonly hashes: readonly ContentHash[] | undefined } | undefined {
   const write = writes.find(({ table, key }) => table === 'meta' && key === REMOVED_KEY);
   if (write === undefined) return undefined;
-  if (write.note === undefined) return { hashes: undefined };
-  const removed = (JSON.parse(write.note) as string[]).map(partsOf);
+  const keys = readKeys(write.note);
+  if (keys === undefined) return { hashes: undefined };
+  const removed = keys.map(partsOf);
   return { hashes: removed.flatMap(([model, hash]) => (model === fingerprint ? [hash] : [])) };
+}
+
+/** Of a note of this version. */
+function readKeys(note: string | undefined): string[] | undefined {
+  try {
+    const keys: unknown = JSON.parse(note ?? '');
+    return Array.isArray(keys) ? keys.map(String) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function vectorKey(fingerprint: string, hash: ContentHash): string {

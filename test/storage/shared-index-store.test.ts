@@ -96,6 +96,8 @@ describe.runIf(hasRedisServer)('the index in one Redis', () => {
     // Whoever lost its place in the log knows only that there was something.
     const write = { table: 'meta' as const, key: 'vectors_removed', value: undefined };
     expect(vectorsRemovedIn([write], MODEL)).toEqual({ hashes: undefined });
+    const later = { ...write, note: '{"form":2}' };
+    expect(vectorsRemovedIn([later, write], MODEL)).toEqual({ hashes: undefined });
     expect(vectorsRemovedIn([{ ...write, key: 'another' }], MODEL)).toBeUndefined();
   });
 
