@@ -44,7 +44,7 @@ import { assertEndpoints, reviewHealthEndpoint } from './endpoint-policy.ts';
 import { type HealthProber, HttpHealthProber } from './health-prober.ts';
 import { InFlightBook } from './in-flight.ts';
 import { NetworkPolicy } from './network-policy.ts';
-import { expiryOf, freshAgent, recordOf } from './registration.ts';
+import { countedOn, expiryOf, freshAgent, recordOf } from './registration.ts';
 import { RegistryFollower } from './registry-follower.ts';
 import type { RegistryView } from './registry-view.ts';
 import { RegistryWriter } from './registry-writer.ts';
@@ -182,22 +182,27 @@ export class AgentRegistry {
       // In turn: one with large schemas must not be overtaken by what the agent says after it.
       await checkSchemas(definitions);
       const endpointWarnings = await reviewHealthEndpoint(registration.transport, this.#prober);
-      const old = this.#ledger.directory.agent(registration.agentId);
+      const old = this.#recordOf(registration.agentId);
       const grant = { leaseId: newLeaseId(), registeredAt: clock.wallNow() };
-      const record = recordOf(registration, definitions, grant, old?.record);
+      const record = recordOf(registration, definitions, grant, old);
       const entriesBefore = this.#entriesOf(record);
       const early = await this.#admit(record);
       publish('step', { name: 'register.admitted' });
-      const meanings = this.#ledger.book.meaningsWith(old?.record, record, early.entries);
+      const meanings = this.#ledger.book.meaningsWith(old, record, early.entries);
       const prepared = await this.#parts.index.prepare(meanings);
       publish('step', { name: 'register.prepared' });
       const warnings = await this.#arrivals.store(async () => {
         // Asked again where the dictionary moved on while texts were embedded; not always, since the lint costs most.
         const isCurrent = this.#entriesOf(record).every((entry, i) => entry === entriesBefore[i]);
         const admission = isCurrent ? early : await this.#admit(record);
-        const stored = await this.#writer.commitAgent(record, admission.entries);
+        // Beats, and operators at other instances, went on meanwhile.
+        const before = this.#recordOf(record.agentId);
+        const { incarnation } = record;
+        const current =
+          before === old ? record : { ...recordOf(registration, definitions, grant, before), incarnation };
+        const stored = await this.#writer.commitAgent(current, admission.entries);
         publish('step', { name: 'register.committed' });
-        const agent = this.#started(record);
+        const agent = this.#started(countedOn(current, before, this.#recordOf(record.agentId)));
         this.#ledger.admit(agent, stored);
         this.#health.startAnew(agent);
         publish('step', { name: 'register.applied' });
@@ -341,6 +346,10 @@ export class AgentRegistry {
       detail: `sensitive ${message}`,
       issues: [{ path: 'sensitive', message }],
     });
+  }
+
+  #recordOf(agentId: string): AgentRecord | undefined {
+    return this.#ledger.directory.agent(agentId)?.record;
   }
 
   #entriesOf({ namespace, capabilities }: AgentRecord): (DictionaryEntry | undefined)[] {

@@ -64,6 +64,16 @@ export function recordOf(
   return { ...record, capabilities: old.capabilities, revision: isWell ? old.revision : record.revision };
 }
 
+/** Beyond what memory made of the last start, `before`, while the new one was stored. */
+export function countedOn(
+  record: AgentRecord,
+  before: AgentRecord | undefined,
+  latest: AgentRecord | undefined,
+): AgentRecord {
+  if (latest === undefined || latest === before) return record;
+  return { ...record, revision: Math.max(record.revision, latest.revision + 1) };
+}
+
 /** A `ttl` is a term like the lease, counted from each start: it says nothing new. */
 function saysTheSame(record: AgentRecord, old: AgentRecord, hasTerm: boolean): boolean {
   return (record.expiresAt === old.expiresAt || hasTerm) && contentOf(record) === contentOf(old);

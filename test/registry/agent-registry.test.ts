@@ -114,6 +114,48 @@ describe('registering', () => {
     expect(routed(bench)).toEqual(['a']);
   });
 
+  test.each([
+    ['texts are embedded', 'prepare'],
+    ['it is stored', 'commit'],
+  ] as const)('counts on from what beats of the old start made of the agent while %s', async (_when, step) => {
+    for (const capabilities of [[CITY], [CITY, 'weather.query.alert']]) {
+      const bench = makeBench();
+      const { reply } = await bench.registry.register(registrationOf('a'));
+      const beats = async (): Promise<void> => {
+        for (const status of ['draining', 'healthy', 'draining'] as const) {
+          bench.registry.heartbeat('a', { leaseId: reply.leaseId, status });
+        }
+      };
+      if (step === 'prepare') bench.index.onPrepare = beats;
+      const release = step === 'commit' ? bench.store.hold() : () => undefined;
+      const registering = bench.registry.register(registrationOf('a', { capabilities }));
+      await settle();
+      if (step === 'commit') await beats();
+      release();
+      await registering;
+      await bench.registry.stop();
+      const revisions = bench.events.map((event) => ('revision' in event ? event.revision : 0));
+      // A new start that says something else and comes back from draining is two events of one revision.
+      expect(revisions).toEqual(capabilities.length === 1 ? [1, 2, 3, 4, 5] : [1, 2, 3, 4, 5, 5]);
+      expect(bench.registry.list({ limit: 1 }).items).toMatchObject([{ state: 'online', revision: 5 }]);
+      expect((await bench.store.load()).agents).toMatchObject([{ drain: null, revision: 5 }]);
+    }
+  });
+
+  test('keeps what an operator said at another instance while texts were embedded', async () => {
+    const bench = makeBench();
+    await bench.registry.register(registrationOf('a'));
+    const [record] = (await bench.store.load()).agents;
+    if (record === undefined) throw new Error('it is stored');
+    const cordoned = { by: 'ops', at: 0, reason: 'disk' };
+    bench.index.onPrepare = async () => {
+      bench.registry.follower.stored({ putAgents: [{ ...record, cordoned, revision: 2 }], why: 'cordoned' });
+    };
+    await bench.registry.register(registrationOf('a'));
+    expect(bench.registry.list({ limit: 1 }).items).toMatchObject([{ state: 'cordoned', incarnation: 2 }]);
+    expect((await bench.store.load()).agents).toMatchObject([{ cordoned, incarnation: 2 }]);
+  });
+
   test('files unknown names of a curated dictionary as proposed, stored, and refuses', async () => {
     const bench = makeBench({ mode: 'curated' });
     await expect(bench.registry.register(registrationOf('a'))).rejects.toMatchObject({
