@@ -191,7 +191,7 @@ export class AgentRegistry {
       const meanings = this.#ledger.book.meaningsWith(old, record, early.entries);
       const prepared = await this.#parts.index.prepare(meanings);
       publish('step', { name: 'register.prepared' });
-      const warnings = await this.#arrivals.store(async () => {
+      const reply = await this.#arrivals.store(async () => {
         // Asked again where the dictionary moved on while texts were embedded; not always, since the lint costs most.
         const isCurrent = this.#entriesOf(record).every((entry, i) => entry === entriesBefore[i]);
         const admission = isCurrent ? early : await this.#admit(record);
@@ -206,9 +206,8 @@ export class AgentRegistry {
         this.#ledger.admit(agent, stored);
         this.#health.startAnew(agent);
         publish('step', { name: 'register.applied' });
-        return admission.warnings;
+        return replyOf(current, [...admission.warnings, ...endpointWarnings, ...prepared]);
       });
-      const reply = replyOf(record, [...warnings, ...endpointWarnings, ...prepared]);
       return { reply, created: old === undefined };
     });
   }

@@ -151,7 +151,8 @@ describe('registering', () => {
     bench.index.onPrepare = async () => {
       bench.registry.follower.stored({ putAgents: [{ ...record, cordoned, revision: 2 }], why: 'cordoned' });
     };
-    await bench.registry.register(registrationOf('a'));
+    const { reply } = await bench.registry.register(registrationOf('a'));
+    expect(reply.warnings).toMatchObject([{ code: 'cordoned' }]);
     expect(bench.registry.list({ limit: 1 }).items).toMatchObject([{ state: 'cordoned', incarnation: 2 }]);
     expect((await bench.store.load()).agents).toMatchObject([{ cordoned, incarnation: 2 }]);
   });
