@@ -166,13 +166,18 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
       const config = { index: { rebuildDebounceMs: 400, rebuildMaxWaitMs: 5_000 } };
       const all = await Promise.all([1, 2, 3].map(() => cluster.add(undefined, { config })));
       const [a, b] = all as [HashService, HashService];
-      await registerBoth(a);
-      const current = async () => (await Promise.all(all.map(versions))).map((one) => one.current);
-      await expect.poll(current, SLOW).toEqual(['v000001', 'v000001', 'v000001']);
-      await call(b.url, 'POST', '/v1/agents', registration('weather-1', [{ ...WEATHER, examples: ['take a coat'] }]));
-      await expect.poll(current, SLOW).toEqual(['v000002', 'v000002', 'v000002']);
+      /** What each serves, each once, and how many versions were published. */
+      const state = async () => {
+        const lists = await Promise.all(all.map(versions));
+        return [new Set(lists.map(({ current }) => current)).size, ...lists.map(({ items }) => items.length)];
+      };
+      await call(a.url, 'POST', '/v1/agents', registration('both', [WEATHER, MAIL]));
+      await expect.poll(state, SLOW).toEqual([1, 1, 1, 1]);
+      await call(b.url, 'POST', '/v1/agents', registration('both', [{ ...WEATHER, examples: ['take a coat'] }, MAIL]));
+      await expect.poll(state, SLOW).toEqual([1, 2, 2, 2]);
+      // Longer than the quiet time after which each would build by itself.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
-      expect(await current()).toEqual(['v000002', 'v000002', 'v000002']);
+      expect(await state()).toEqual([1, 2, 2, 2]);
       expect((await versions(a)).delta).toBe(0);
     },
     TEST_MS,
