@@ -24,9 +24,10 @@ export interface RegistryChange {
 
 /**
  * Where agents and the dictionary outlive the process. `commit` resolves once the change would survive kill -9, and
- * commits of one caller take effect in the order made. Errors: AR_ERR_STORE_UNAVAILABLE; AR_ERR_STORE_CONFLICT where
- * another instance has changed the same; AR_ERR_LEASE_WATCHED for the end of a lease that is not over, or that another
- * one watches. Nothing was stored then.
+ * commits of one caller take effect in the order made. Errors, after which nothing was stored: AR_ERR_STORE_CONFLICT
+ * where another instance has changed the same; AR_ERR_LEASE_WATCHED for the end of a lease that is not over, or that
+ * another one watches. AR_ERR_STORE_UNAVAILABLE: nothing was stored, or all of it where the answer was lost on the way;
+ * then it comes by the log, and a registration made again is the next start of the agent.
  */
 export interface AgentStore {
   load(): Promise<{ readonly agents: readonly AgentRecord[]; readonly entries: readonly DictionaryEntry[] }>;

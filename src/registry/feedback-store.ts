@@ -11,7 +11,10 @@ export interface FeedbackChange {
   readonly remove?: readonly string[];
 }
 
-/** Where feedback outlives the process. Error: AR_ERR_STORE_UNAVAILABLE; nothing was stored then. */
+/**
+ * Where feedback outlives the process. Error: AR_ERR_STORE_UNAVAILABLE; nothing was stored then, or all of it where the
+ * answer was lost on the way: a report made again counts twice.
+ */
 export interface FeedbackStore {
   load(): Promise<FeedbackRecord[]>;
   /** All or nothing, durable when resolved. */

@@ -35,7 +35,10 @@ export interface TableWrite {
   readonly key: string;
   /** null removes the key; removing a key that is not there changes nothing. */
   readonly value: Uint8Array | null;
-  /** The key must be new: one that is there refuses the commit with AR_ERR_STORE_CONFLICT. */
+  /**
+   * The writer found no such key. Where several instances share the store, one that is there by now refuses the commit
+   * with AR_ERR_STORE_CONFLICT; a store of one owner does not look again.
+   */
   readonly isNew?: true;
   /** Of an agent whose lease is over: where several instances share the store, refused unless its deadline says so. */
   readonly endsLease?: true;
@@ -58,8 +61,9 @@ export const LOGGED_TABLES: ReadonlySet<TableName> = new Set([
  * `commit` is all or nothing, resolves once the writes would survive the death of the process, and commits take
  * effect in the order made; many in flight share one flush. The caller must not change the bytes it handed over
  * until then; bytes handed out are the caller's own. Reads see every commit that has resolved.
- * Error of every method, also after `close`: AR_ERR_STORE_UNAVAILABLE; a failed commit stored nothing. A store that
- * several instances share refuses a commit with AR_ERR_STORE_CONFLICT where another instance has changed one of its
+ * Error of every method, also after `close`: AR_ERR_STORE_UNAVAILABLE. A failed commit stored nothing; but for a store
+ * over a network, whose answer may have been lost: then it stored all, this instance reads it in the log as what another
+ * one did, and whoever asks again decides on that. A store that several instances share refuses a commit with AR_ERR_STORE_CONFLICT where another instance has changed one of its
  * rows after what this instance has read of the log; when that rejects, this instance has read it: decide again.
  */
 export interface KeyValueStore {

@@ -45,6 +45,8 @@ export class RecordingIndex implements CapabilityIndex {
 export class SwitchStore implements AgentStore {
   readonly #inner: AgentStore;
   isBroken = false;
+  /** Stores, and fails: the answer is lost on the way. */
+  losesAnswers = false;
   /** Takes the end of no lease, as a shared store of which another instance is the sweeper. */
   keepsLeases = false;
   commits = 0;
@@ -78,6 +80,7 @@ export class SwitchStore implements AgentStore {
     if (change.endsLease && this.keepsLeases) throw new AgentReachError('AR_ERR_LEASE_WATCHED');
     this.commits += 1;
     await this.#inner.commit(change);
+    if (this.losesAnswers) throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE');
   }
 }
 

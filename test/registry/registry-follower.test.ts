@@ -62,6 +62,23 @@ describe('following another instance', () => {
     expect(two.store.commits).toBe(1);
   });
 
+  test('takes in a registration whose answer was lost, and the next try as the next start', async () => {
+    const bench = makeBench();
+    bench.store.losesAnswers = true;
+    await expect(bench.registry.register(registrationOf('a'))).rejects.toMatchObject({
+      code: 'AR_ERR_STORE_UNAVAILABLE',
+    });
+    expect(() => bench.registry.get('a')).toThrowError(expect.objectContaining({ code: 'AR_ERR_AGENT_NOT_FOUND' }));
+    const { agents, entries } = await bench.store.load();
+    bench.registry.follower.stored({ putAgents: agents, putEntries: entries });
+    bench.store.losesAnswers = false;
+    const { reply, created } = await bench.registry.register(registrationOf('a'));
+    expect([reply.incarnation, created]).toEqual([2, false]);
+    expect(bench.registry.heartbeat('a', { leaseId: reply.leaseId }).state).toBe('online');
+    expect((await bench.store.load()).agents).toMatchObject([{ incarnation: 2, leaseId: reply.leaseId }]);
+    expect(bench.events.map(({ type }) => type)).toEqual(['agent.registered']);
+  });
+
   test('counts beats heard elsewhere as beats, of the newest lease', async () => {
     const { one, two, told } = pair();
     const { reply } = await one.registry.register(registrationOf('a', { heartbeatIntervalMs: 1_000 }));
