@@ -23,11 +23,12 @@ export {
   newRequestId,
   type RequestId,
 } from './ids.ts';
-export { isLoopbackHost } from './loopback.ts';
+export { isLoopbackHost, LOOPBACK_NETWORKS } from './loopback.ts';
 export { ManualClock } from './manual-clock.ts';
 export { nearestName } from './nearest-name.ts';
 export { nextTurn, TurnPace } from './next-turn.ts';
 export { PACKAGE_VERSION } from './package-version.ts';
+export { decodeCursor, encodeCursor, pageOf } from './page-cursor.ts';
 export { canonicalText, contentHash, hasWords, isWellFormedText } from './text.ts';
 export { spawnWorker } from './worker-thread.ts';
 export { readYaml, YamlFlaw, type YamlText, yamlValue } from './yaml-document.ts';

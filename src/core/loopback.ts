@@ -1,9 +1,13 @@
 /** Which addresses only this machine can reach. One rule for what the service binds to and for what it asks of keys. */
 import { BlockList, isIP } from 'node:net';
 
+export const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128'] as const;
+
 const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
+for (const network of LOOPBACK_NETWORKS) {
+  const [address = '', bits] = network.split('/');
+  LOOPBACK.addSubnet(address, Number(bits), isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
 
 /** A host name or an address, with or without brackets. Names other than `localhost` may lead anywhere. */
 export function isLoopbackHost(host: string): boolean {

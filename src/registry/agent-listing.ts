@@ -1,10 +1,11 @@
 /** Agents as the outside sees them: one at a time, or filtered in pages. Leases are never shown. */
+
 import type { CapabilityDefinition } from '../capability/index.ts';
 import type { AgentPage, AgentView, CapabilityObject, ListAgentsQuery } from '../contract/index.ts';
+import { decodeCursor, pageOf } from '../core/index.ts';
 import type { AgentDirectory } from './agent-directory.ts';
 import type { Drain, RegisteredAgent } from './agent-record.ts';
 import { loadShare } from './load.ts';
-import { decodeCursor, pageOf } from './page-cursor.ts';
 
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 

@@ -6,11 +6,10 @@ import {
   suggestNames,
 } from '../capability/index.ts';
 import type { CapabilityPage, CapabilityView, ListCapabilitiesQuery } from '../contract/index.ts';
-import { AgentReachError } from '../core/index.ts';
+import { AgentReachError, decodeCursor, pageOf } from '../core/index.ts';
 import type { AgentDirectory } from './agent-directory.ts';
 import { isRoutable } from './health.ts';
 import type { MeaningBook } from './meaning-book.ts';
-import { decodeCursor, pageOf } from './page-cursor.ts';
 
 const ENTRY_KEY = /^[a-z0-9_.]+ [a-z0-9_-]+$/;
 /** The order of `CapabilityDictionary.list`. */

@@ -11,9 +11,16 @@ import {
   type FeedbackStatus,
   MAX_EXAMPLE_LENGTH,
 } from '../contract/index.ts';
-import { AgentReachError, type Clock, canonicalText, hasWords, retryOnConflict } from '../core/index.ts';
+import {
+  AgentReachError,
+  type Clock,
+  canonicalText,
+  decodeCursor,
+  hasWords,
+  pageOf,
+  retryOnConflict,
+} from '../core/index.ts';
 import type { FeedbackRecord, FeedbackStore } from './feedback-store.ts';
-import { decodeCursor, pageOf } from './page-cursor.ts';
 
 export interface FeedbackBookParts {
   readonly clock: Clock;

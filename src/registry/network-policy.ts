@@ -4,13 +4,11 @@
  * what it is.
  */
 import { BlockList, isIP } from 'node:net';
-import { AgentReachError, isLoopbackHost } from '../core/index.ts';
-
-const LOOPBACK = ['127.0.0.0/8', '::1/128'] as const;
+import { AgentReachError, isLoopbackHost, LOOPBACK_NETWORKS } from '../core/index.ts';
 
 /** Everything that IANA lists as not globally reachable, and what stands for another address. */
 const NOT_PUBLIC = [
-  ...LOOPBACK,
+  ...LOOPBACK_NETWORKS,
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -38,7 +36,7 @@ const NOT_PUBLIC = [
 
 /** What holds where the configuration names no network: loopback, where only this machine can reach us anyway. */
 export function defaultProbeNetworks(boundTo: string): readonly string[] {
-  return isLoopbackHost(boundTo) ? LOOPBACK : [];
+  return isLoopbackHost(boundTo) ? LOOPBACK_NETWORKS : [];
 }
 
 export class NetworkPolicy {

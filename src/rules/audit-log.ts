@@ -6,9 +6,10 @@
 import { createHash } from 'node:crypto';
 import type { AuditPage, AuditRecord, ListAuditQuery } from '../contract/index.ts';
 import {
-  AgentReachError,
   type CancelTimer,
   type Clock,
+  decodeCursor,
+  encodeCursor,
   errorText,
   log,
   publish,
@@ -100,7 +101,7 @@ export class AuditLog {
 
   /** Newest first. Errors: AR_ERR_INVALID_CURSOR, AR_ERR_STORE_UNAVAILABLE. */
   async list({ capability, outcome, limit, cursor }: ListAuditQuery): Promise<AuditPage> {
-    let before = cursor === undefined ? undefined : readCursor(cursor);
+    let before = cursor === undefined ? undefined : decodeCursor(cursor, KEY);
     const items: AuditRecord[] = [];
     for (let scanned = 0; scanned < MAX_SCANNED; scanned += READ_BATCH) {
       const { entries, lastKey } = await this.#parts.store.newest(READ_BATCH, before);
@@ -108,12 +109,12 @@ export class AuditLog {
         if (capability !== undefined && record.capability !== capability) continue;
         if (outcome !== undefined && record.outcome !== outcome) continue;
         items.push(record);
-        if (items.length === limit) return { items, nextCursor: Buffer.from(key).toString('base64url') };
+        if (items.length === limit) return { items, nextCursor: encodeCursor(key) };
       }
       if (lastKey === null) return { items, nextCursor: null };
       before = lastKey;
     }
-    return { items, nextCursor: before === undefined ? null : Buffer.from(before).toString('base64url') };
+    return { items, nextCursor: before === undefined ? null : encodeCursor(before) };
   }
 
   async #prune(): Promise<void> {
@@ -131,10 +132,4 @@ export class AuditLog {
     }
     this.#cancelPruning = clock.schedule(PRUNE_INTERVAL_MS, () => void this.#prune());
   }
-}
-
-function readCursor(cursor: string): string {
-  const key = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (KEY.test(key) && Buffer.from(key).toString('base64url') === cursor) return key;
-  throw new AgentReachError('AR_ERR_INVALID_CURSOR');
 }

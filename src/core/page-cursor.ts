@@ -1,5 +1,5 @@
 /** Cursors of list pages: the key of the last item, opaque to callers, so that changes in between skip nothing. */
-import { AgentReachError } from '../core/index.ts';
+import { AgentReachError } from './errors.ts';
 
 export function encodeCursor(lastKey: string): string {
   return Buffer.from(lastKey, 'utf8').toString('base64url');
