@@ -21,7 +21,7 @@ const EVERY_SCOPE: ReadonlySet<string> = new Set(['*']);
 
 /**
  * What the pipeline takes a line to mean over a given view: rules, exact names, recall, fusion and gate, as for a
- * route by somebody who may reach everything; agents are not looked at.
+ * route by somebody who may reach everything; agents are not looked at, and nothing is counted as a route.
  */
 export function goldenAnswerer(sources: GoldenAnswerOptions): Answerer {
   return (view) => answererOver(sources, view);
@@ -32,7 +32,7 @@ function answererOver(sources: GoldenAnswerOptions, view: Searchable): (line: Go
   return async ({ namespace, text }) => {
     const options = sources.options();
     const { value: meaning } = await meaningOf(namespace, canonicalText(text), {
-      rules: sources.rules,
+      decide: (canonical) => sources.rules.current.tryOut(canonical),
       indexer: view,
       recall: (space, canonical) => recaller.recall(space, canonical, options),
       options,

@@ -1,5 +1,5 @@
 import type { CapabilityName } from '../core/index.ts';
-import type { RuleSet } from '../rules/index.ts';
+import type { RuleDecision } from '../rules/index.ts';
 import { type IntentReading, readIntent } from './intent-reading.ts';
 import type { RecallResult } from './recall.ts';
 import type { Loaded } from './route-cache.ts';
@@ -18,7 +18,8 @@ export type Meaning =
   | ({ readonly kind: 'recalled' } & IntentReading);
 
 export interface MeaningSources {
-  readonly rules: { readonly current: RuleSet };
+  /** What the rules say of it. */
+  readonly decide: (canonical: string) => RuleDecision | undefined;
   readonly indexer: Searchable;
   readonly recall: (namespace: string, canonical: string) => Promise<RecallResult>;
   readonly options: { readonly multiIntent: boolean };
@@ -30,7 +31,7 @@ export async function meaningOf(
   canonical: string,
   sources: MeaningSources,
 ): Promise<Loaded<Meaning>> {
-  const decided = sources.rules.current.decide(canonical);
+  const decided = sources.decide(canonical);
   if (decided !== undefined) {
     const { capability: name, requireScope } = decided;
     const ruleId = decided.rule.id;

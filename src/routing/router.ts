@@ -188,7 +188,7 @@ export class Router implements RoutingService {
     if (cached !== undefined) return { value: cached, outcome: 'hit' };
     return this.#cache.load(stamp, key, () =>
       meaningOf(namespace, canonical, {
-        rules,
+        decide: (text) => rules.current.decide(text),
         indexer,
         recall: (space, text) => this.#recaller.recall(space, text, options),
         options,

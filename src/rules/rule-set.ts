@@ -60,23 +60,32 @@ export class RuleSet {
     return this.#regexSize;
   }
 
-  /** The first rule that matches, or undefined. `canonicalIntent` is what core's `canonicalText` answers. */
+  /** The first rule that matches, or undefined; counted. `canonicalIntent` is what core's `canonicalText` answers. */
   decide(canonicalIntent: string): RuleDecision | undefined {
     if (this.#rules.length === 0 || canonicalIntent === '') return undefined;
-    const text = foldApostrophes(canonicalIntent);
-    const languages = languagesOf(text);
-    let tried = 0;
-    let decision: RuleDecision | undefined;
-    for (const position of this.#candidates(text)) {
-      tried++;
-      decision = this.#decisionOf(position, text, languages);
-      if (decision !== undefined) break;
-    }
+    const { decision, tried } = this.#firstFit(canonicalIntent);
     publish('rules.evaluated', {
       tried,
       outcome: decision === undefined ? 'none' : decision.deny ? 'deny' : 'capability',
     });
     return decision;
+  }
+
+  /** The same for a text that nobody asked to route, so that it is not counted. */
+  tryOut(canonicalText: string): RuleDecision | undefined {
+    return canonicalText === '' ? undefined : this.#firstFit(canonicalText).decision;
+  }
+
+  #firstFit(canonical: string): { readonly decision: RuleDecision | undefined; readonly tried: number } {
+    const text = foldApostrophes(canonical);
+    const languages = languagesOf(text);
+    let tried = 0;
+    for (const position of this.#candidates(text)) {
+      tried++;
+      const decision = this.#decisionOf(position, text, languages);
+      if (decision !== undefined) return { decision, tried };
+    }
+    return { decision: undefined, tried };
   }
 
   /** Rules worth holding against the text, in the order tried: those of which a text pattern is found, and all regexes. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ruleSchema } from '../../src/contract/index.ts';
 import { type DiagnosticEvents, nextTurn, subscribe } from '../../src/core/index.ts';
 import { type IndexRig, indexRig } from './index-rig.ts';
 import { MAIL } from './router-rig.ts';
@@ -151,6 +152,22 @@ describe('the golden set', () => {
     const verified = await rig.desk.verify({});
     expect(verified).toMatchObject({ ok: false, golden: { right: 2, lines: 3 } });
     expect(verified.problems).toEqual([expect.stringContaining('"unrelated nonsense" should be mail.send.message')]);
+  });
+
+  it('goes by the rules, and counts nothing of it as decided by rules', async () => {
+    await rig.register([V1, MAIL]);
+    const invoice = { id: 'invoice', match: 'contains', patterns: ['invoice'], capability: MAIL.name };
+    await rig.rules.put(ruleSchema.parse(invoice), { by: 'test' });
+    await rig.golden.put([
+      { text: 'where is my invoice', capability: MAIL.name },
+      { text: RAIN, capability: V1.name },
+    ]);
+    const counted: unknown[] = [];
+    const stop = subscribe('rules.evaluated', (event) => counted.push(event));
+    const info = await rig.rebuild();
+    stop();
+    expect(info.selfCheck?.golden).toEqual({ right: 2, lines: 2 });
+    expect(counted).toEqual([]);
   });
 
   it('takes a line once however often it comes, replaces by id, and keeps it over a restart', async () => {

@@ -150,6 +150,7 @@ export async function indexRig(
   const desk = new IndexDesk(ofAll === undefined ? parts : { ...parts, shared: ofAll });
   const rig = {
     ...parts,
+    rules,
     /** The version that the start found. */
     startedOn: loaded === undefined ? undefined : new WeakRef(loaded),
     kept: store,
