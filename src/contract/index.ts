@@ -201,6 +201,7 @@ export {
   type DryRunReply,
   dryRunReplySchema,
   dryRunRequestSchema,
+  MAX_RULE_SET_BYTES,
   MAX_RULES,
   RESERVED_RULE_IDS,
   type Rule,

@@ -15,6 +15,8 @@ export const ruleIdField = z
 export const RESERVED_RULE_IDS: readonly string[] = ['history', 'export', 'lint'];
 /** Each edit stores the whole set: this bounds what one edit writes. */
 export const MAX_RULES = 10_000;
+/** Of a whole set as JSON: a hundred of them are kept, and an edit writes one. */
+export const MAX_RULE_SET_BYTES = 4 * 1024 * 1024;
 
 export const ruleSchema = z
   .strictObject({

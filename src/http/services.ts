@@ -36,7 +36,7 @@ import type {
 import type { EventLog } from '../events/index.ts';
 import type { KnownReport } from '../registry/index.ts';
 import type { Caller, GoldenService, IndexService, RoutingService, StrategyService } from '../routing/index.ts';
-import type { RuleSetVersion } from '../rules/index.ts';
+import type { RuleEditRecord } from '../rules/index.ts';
 import type { Edit } from './if-match.ts';
 
 /** A port answers at once or later, as suits it. */
@@ -109,7 +109,7 @@ export interface RuleBook extends RuleFiles {
   remove(id: string, edit: RuleEdit): Promise<number>;
   dryRun(intent: string, namespace: string): MaybePromise<DryRunReply>;
   /** Newest first. */
-  history(limit: number): Promise<readonly RuleSetVersion[]>;
+  history(limit: number): Promise<readonly RuleEditRecord[]>;
 }
 
 export interface FeedbackDesk {

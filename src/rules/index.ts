@@ -12,4 +12,4 @@ export {
   type RuleServiceParts,
 } from './rule-service.ts';
 export { type RuleDecision, RuleSet } from './rule-set.ts';
-export type { RuleSetVersion, RuleStore } from './rule-store.ts';
+export type { RuleEditRecord, RuleSetVersion, RuleStore } from './rule-store.ts';

@@ -3,7 +3,14 @@
  * replaces what is in memory, so that a refused or unstored edit changes nothing. Reading never waits.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type DryRunReply, MAX_RULES, type Rule, type RuleImportReply, type RuleLint } from '../contract/index.ts';
+import {
+  type DryRunReply,
+  MAX_RULE_SET_BYTES,
+  MAX_RULES,
+  type Rule,
+  type RuleImportReply,
+  type RuleLint,
+} from '../contract/index.ts';
 import { AgentReachError, type Clock, canonicalText, errorText, log, retryOnConflict } from '../core/index.ts';
 import { type CompiledRule, compileRule } from './compiled-rule.ts';
 import { RuleFileThreads } from './rule-file-threads.ts';
@@ -11,7 +18,7 @@ import { compileAll, refuseReserved } from './rule-import.ts';
 import { type LintOptions, lintRule, type RuleWarning } from './rule-lint.ts';
 import { scopesFor } from './rule-scopes.ts';
 import { RuleSet } from './rule-set.ts';
-import type { RuleSetVersion, RuleStore } from './rule-store.ts';
+import type { RuleEditRecord, RuleStore } from './rule-store.ts';
 import { lintSet } from './set-lint.ts';
 
 const MAX_HISTORY = 1_000;
@@ -142,7 +149,7 @@ export class RuleService {
     return this.#serially(async () => {
       this.#refuseOutdated(edit);
       const inForce = this.#version;
-      const found = (await this.#parts.store.history(MAX_HISTORY)).find((one) => one.version === version);
+      const found = await this.#parts.store.read(version);
       // Meanwhile another instance may have edited.
       if (inForce !== this.#version) throw new AgentReachError('AR_ERR_STORE_CONFLICT');
       if (found === undefined) {
@@ -166,7 +173,7 @@ export class RuleService {
       const ids = new Set(sent.map(({ rule }) => rule.id));
       const others = this.#current.compiled.filter(({ rule }) => !ids.has(rule.id));
       const next = new RuleSet(mode === 'merge' ? [...others, ...sent] : sent);
-      refuseTooMuch(next);
+      refuseTooMuch(next, this.#current);
       const isNew = ({ rule }: CompiledRule): boolean => this.#current.get(rule.id) === undefined;
       const isChanged = (one: CompiledRule): boolean => !isNew(one) && this.#current.get(one.rule.id) !== one;
       const created = sent.filter(isNew).map(({ rule }) => rule.id);
@@ -223,8 +230,8 @@ export class RuleService {
   }
 
   /** Newest first. Error: AR_ERR_STORE_UNAVAILABLE. */
-  history(limit = 100): Promise<RuleSetVersion[]> {
-    return this.#parts.store.history(Math.min(MAX_HISTORY, Math.max(1, limit)));
+  history(limit = 100): Promise<RuleEditRecord[]> {
+    return this.#parts.store.history(this.#version, Math.min(MAX_HISTORY, Math.max(1, limit)));
   }
 
   get #lintOptions(): LintOptions {
@@ -262,7 +269,7 @@ export class RuleService {
     { by, change, leftOut }: { readonly by: string; readonly change: string; readonly leftOut: readonly Rule[] },
   ): Promise<number> {
     const next = new RuleSet(rules);
-    refuseTooMuch(next);
+    refuseTooMuch(next, this.#current);
     const version = this.#version + 1;
     const editedAt = this.#parts.clock.wallNow();
     const stored = [...next.rules, ...leftOut];
@@ -281,7 +288,7 @@ export class RuleService {
 }
 
 /** Holds for edits only: a larger set that was stored under other limits still loads. */
-function refuseTooMuch(next: RuleSet): void {
+function refuseTooMuch(next: RuleSet, inForce: RuleSet): void {
   const refuse = (detail: string): never => {
     throw new AgentReachError('AR_ERR_INVALID_RULE', { detail });
   };
@@ -289,4 +296,13 @@ function refuseTooMuch(next: RuleSet): void {
   if (next.regexSize > MAX_REGEX_STEPS) {
     refuse(`all regexes together would compile to ${next.regexSize} steps; at most ${MAX_REGEX_STEPS} are allowed`);
   }
+  const bytes = bytesOf(next);
+  // What makes a set smaller that is too large already may be done.
+  if (bytes > MAX_RULE_SET_BYTES && bytes >= bytesOf(inForce)) {
+    refuse(`all rules together would be ${bytes} bytes of JSON; at most ${MAX_RULE_SET_BYTES} are allowed`);
+  }
+}
+
+function bytesOf(set: RuleSet): number {
+  return Buffer.byteLength(JSON.stringify(set.rules));
 }

@@ -1,14 +1,19 @@
 import type { Rule } from '../contract/index.ts';
 
-/** The whole rule set after one edit, with who made it. Versions rise by one. */
-export interface RuleSetVersion {
+/** One edit: who made it, when, and how many rules there were after it. */
+export interface RuleEditRecord {
   readonly version: number;
-  readonly rules: readonly Rule[];
   /** Epoch milliseconds. */
   readonly editedAt: number;
   readonly editedBy: string;
   /** `put invoice`, `delete invoice`, `import 12 rules`, `rollback to 7`. */
   readonly change: string;
+  readonly ruleCount: number;
+}
+
+/** The whole rule set after one edit. Versions rise by one. */
+export interface RuleSetVersion extends Omit<RuleEditRecord, 'ruleCount'> {
+  readonly rules: readonly Rule[];
 }
 
 /** Where rule sets outlive the process. Error: AR_ERR_STORE_UNAVAILABLE; nothing was stored then. */
@@ -17,6 +22,8 @@ export interface RuleStore {
   load(): Promise<RuleSetVersion | undefined>;
   /** Durable when resolved. */
   save(version: RuleSetVersion): Promise<void>;
-  /** Newest first, at most `limit`. */
-  history(limit: number): Promise<RuleSetVersion[]>;
+  /** One set of the history; undefined where it is not there or cannot be read. */
+  read(version: number): Promise<RuleSetVersion | undefined>;
+  /** Edits from version `newest` down, at most `limit`. Costs no reading of sets. */
+  history(newest: number, limit: number): Promise<RuleEditRecord[]>;
 }

@@ -1,6 +1,6 @@
 /** Rule sets over any key-value store: the current one, and the last hundred for looking back and rolling back. */
 import { log } from '../core/index.ts';
-import type { RuleSetVersion, RuleStore } from '../rules/index.ts';
+import type { RuleEditRecord, RuleSetVersion, RuleStore } from '../rules/index.ts';
 import type { KeyValueStore } from './key-value-store.ts';
 import { decodeRecord, encodeRecord, type RecordShape } from './record-codec.ts';
 
@@ -15,8 +15,18 @@ const SHAPE: RecordShape = {
   change: 'string',
 };
 
+const RECORD_SHAPE: RecordShape = {
+  version: 'number',
+  ruleCount: 'number',
+  editedAt: 'number',
+  editedBy: 'string',
+  change: 'string',
+};
+
 /** Padded, so that the order of keys is the order of versions. */
-const historyKey = (version: number): string => String(version).padStart(12, '0');
+const setKey = (version: number): string => String(version).padStart(12, '0');
+/** Beside each set, so that the history is read without sets, which may hold thousands of rules. */
+const recordKey = (version: number): string => `edit-${setKey(version)}`;
 
 export class KeyValueRuleStore implements RuleStore {
   readonly #store: KeyValueStore;
@@ -31,55 +41,73 @@ export class KeyValueRuleStore implements RuleStore {
     if (bytes === undefined) return undefined;
     const current = decodeRecord<RuleSetVersion>('rules', CURRENT, bytes, SHAPE);
     if (current !== undefined) return current;
-    const [newest] = await this.#wholeHistory(1);
+    const newest = await this.#newestReadable();
     log('error', 'the current rule set cannot be read; the newest readable one serves', {
       version: newest?.version ?? null,
     });
     return newest;
   }
 
-  async save(version: RuleSetVersion): Promise<void> {
-    const value = encodeRecord(version);
+  async save(set: RuleSetVersion): Promise<void> {
+    const { rules, ...edit } = set;
+    const record: RuleEditRecord = { ...edit, ruleCount: rules.length };
+    const value = encodeRecord(set);
+    // Versions rise by one, so each save has exactly one to drop.
+    const dropped = set.version - KEPT_RULE_VERSIONS;
+    const gone = dropped > 0 ? [setKey(dropped), recordKey(dropped)] : [];
     await this.#store.commit([
       { table: 'rules', key: CURRENT, value },
-      { table: 'rule_history', key: historyKey(version.version), value },
-      // Versions rise by one, so each save has exactly one to drop.
-      ...(version.version > KEPT_RULE_VERSIONS
-        ? [{ table: 'rule_history' as const, key: historyKey(version.version - KEPT_RULE_VERSIONS), value: null }]
-        : []),
+      { table: 'rule_history', key: setKey(set.version), value },
+      { table: 'rule_history', key: recordKey(set.version), value: encodeRecord(record) },
+      ...gone.map((key) => ({ table: 'rule_history' as const, key, value: null })),
     ]);
   }
 
-  /** Reads the sets it answers, by their keys: a set may hold thousands of rules. */
-  async history(limit: number): Promise<RuleSetVersion[]> {
-    const bytes = await this.#store.get('rules', CURRENT);
-    const newest = bytes === undefined ? undefined : decodeRecord<RuleSetVersion>('rules', CURRENT, bytes, SHAPE);
-    if (newest === undefined) return this.#wholeHistory(limit);
-    const versions: RuleSetVersion[] = [];
-    for (let at = newest.version; at > Math.max(0, newest.version - KEPT_RULE_VERSIONS); ) {
-      if (versions.length >= limit) break;
-      const count = Math.min(limit - versions.length, at, KEPT_RULE_VERSIONS);
-      const keys = Array.from({ length: count }, (_, i) => historyKey(at - i));
-      const rows = await this.#store.getMany('rule_history', keys);
-      versions.push(...rows.flatMap((row, i) => (row === undefined ? [] : (decodeSet(keys[i] ?? '', row) ?? []))));
+  async read(version: number): Promise<RuleSetVersion | undefined> {
+    return this.#set(setKey(version));
+  }
+
+  async history(newest: number, limit: number): Promise<RuleEditRecord[]> {
+    const found: RuleEditRecord[] = [];
+    const oldest = Math.max(1, newest - KEPT_RULE_VERSIONS + 1);
+    for (let at = newest; at >= oldest && found.length < limit; ) {
+      const count = Math.min(limit - found.length, at - oldest + 1);
+      const versions = Array.from({ length: count }, (_, i) => at - i);
+      const rows = await this.#store.getMany('rule_history', versions.map(recordKey));
+      for (const [i, version] of versions.entries()) {
+        const record = await this.#record(version, rows[i]);
+        if (record !== undefined) found.push(record);
+      }
       at -= count;
     }
-    return versions;
+    return found;
   }
 
-  /** For a current set that is gone or cannot be read: nothing else says which version was the newest. */
-  async #wholeHistory(limit: number): Promise<RuleSetVersion[]> {
-    const newestFirst = (await this.#store.entries('rule_history')).reverse();
-    const versions: RuleSetVersion[] = [];
-    for (const [key, bytes] of newestFirst) {
-      if (versions.length >= limit) break;
-      const version = decodeSet(key, bytes);
-      if (version !== undefined) versions.push(version);
+  /** Versions stored before there were records beside them are told from their sets, one at a time. */
+  async #record(version: number, bytes: Uint8Array | undefined): Promise<RuleEditRecord | undefined> {
+    if (bytes !== undefined) {
+      const record = decodeRecord<RuleEditRecord>('rule_history', recordKey(version), bytes, RECORD_SHAPE);
+      if (record !== undefined) return record;
     }
-    return versions;
+    const set = await this.read(version);
+    if (set === undefined) return undefined;
+    const { rules, ...edit } = set;
+    return { ...edit, ruleCount: rules.length };
   }
-}
 
-function decodeSet(key: string, bytes: Uint8Array): RuleSetVersion | undefined {
-  return decodeRecord<RuleSetVersion>('rule_history', key, bytes, SHAPE);
+  async #set(key: string): Promise<RuleSetVersion | undefined> {
+    const bytes = await this.#store.get('rule_history', key);
+    return bytes === undefined ? undefined : decodeRecord<RuleSetVersion>('rule_history', key, bytes, SHAPE);
+  }
+
+  /** For a current set that cannot be read: nothing else says which version was the newest. */
+  async #newestReadable(): Promise<RuleSetVersion | undefined> {
+    const keys: string[] = [];
+    for await (const slice of this.#store.keys('rule_history')) keys.push(...slice.filter((key) => /^\d+$/.test(key)));
+    for (const key of keys.sort().reverse()) {
+      const set = await this.#set(key);
+      if (set !== undefined) return set;
+    }
+    return undefined;
+  }
 }

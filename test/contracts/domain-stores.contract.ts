@@ -163,9 +163,11 @@ function ruleStoreTests(bench: () => Bench): void {
   test('keeps the last hundred versions, newest first', async () => {
     const rules = new KeyValueRuleStore(bench().store);
     for (let version = 1; version <= KEPT_RULE_VERSIONS + 5; version++) await rules.save(ruleSet(version));
-    const history = await rules.history(1_000);
+    const history = await rules.history(105, 1_000);
     expect(history.map((set) => set.version)).toEqual(Array.from({ length: 100 }, (_, i) => 105 - i));
-    expect((await rules.history(3)).map((set) => set.version)).toEqual([105, 104, 103]);
+    expect((await rules.history(105, 3)).map((set) => set.version)).toEqual([105, 104, 103]);
+    expect(await rules.read(6)).toEqual(ruleSet(6));
+    expect(await rules.read(5)).toBeUndefined();
   });
 
   test('serves the newest readable set where the current one cannot be read', async () => {

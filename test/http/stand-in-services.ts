@@ -31,7 +31,7 @@ import {
 import type { HttpServices } from '../../src/http/index.ts';
 import type { KnownReport } from '../../src/registry/index.ts';
 import type { Caller } from '../../src/routing/index.ts';
-import type { RuleSetVersion } from '../../src/rules/index.ts';
+import type { RuleEditRecord } from '../../src/rules/index.ts';
 
 export interface StandInServices extends HttpServices {
   readonly calls: string[];
@@ -243,12 +243,12 @@ function createFeedbackDesk(calls: string[]) {
 
 function createRuleBook(calls: string[]) {
   const rules = new Map<string, Rule>();
-  const edits: RuleSetVersion[] = [];
+  const edits: RuleEditRecord[] = [];
   const check = (expected: number | undefined) => {
     if (expected !== undefined && expected !== edits.length) throw new AgentReachError('AR_ERR_RULE_CONFLICT');
   };
   const edited = (change: string, editedBy: string) =>
-    edits.unshift({ version: edits.length + 1, rules: [...rules.values()], editedAt: 0, editedBy, change });
+    edits.unshift({ version: edits.length + 1, ruleCount: rules.size, editedAt: 0, editedBy, change });
   return {
     get version() {
       return edits.length;

@@ -289,6 +289,23 @@ describe('limits', () => {
       rulesVersion: 2,
     });
   });
+
+  it('keeps a set within 4 MiB of JSON, whatever it is put together from, and lets a larger one shrink', async () => {
+    const { service, store } = await serviceWith();
+    const long = '票'.repeat(500);
+    const large = (id: string): Rule =>
+      rule(id, { match: 'exact', patterns: Array.from({ length: 60 }, (_, i) => `${long}${id}.${i}`) });
+    const sent = Array.from({ length: 50 }, (_, i) => large(`r${i}`));
+    const tooLarge = { code: 'AR_ERR_INVALID_RULE', message: expect.stringContaining('at most 4194304 are allowed') };
+    await expect(service.importRules({ rules: sent, ...MERGE }, BY)).rejects.toMatchObject(tooLarge);
+    await service.importRules({ rules: sent.slice(0, 30), ...MERGE }, BY);
+    await expect(service.importRules({ rules: sent.slice(30), ...MERGE }, BY)).rejects.toMatchObject(tooLarge);
+    expect(service.version).toBe(1);
+    await new KeyValueRuleStore(store).save({ version: 2, rules: sent, editedAt: 0, editedBy: 'x', change: 'before' });
+    await service.load();
+    await expect(service.put(rule('small'), BY)).rejects.toMatchObject(tooLarge);
+    expect(await service.remove('r0', BY)).toBe(3);
+  });
 });
 
 describe('dry run', () => {

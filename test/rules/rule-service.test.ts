@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../src/contract/index.ts';
 import { AgentReachError, ManualClock } from '../../src/core/index.ts';
 import { RuleService } from '../../src/rules/rule-service.ts';
-import type { RuleSetVersion, RuleStore } from '../../src/rules/rule-store.ts';
+import type { RuleEditRecord, RuleSetVersion, RuleStore } from '../../src/rules/rule-store.ts';
 
 /** Holds versions as a store does, can be told to fail, and lets other work run before it answers. */
 class ListStore implements RuleStore {
@@ -19,8 +19,13 @@ class ListStore implements RuleStore {
     this.versions.push(version);
   }
 
-  async history(limit: number): Promise<RuleSetVersion[]> {
-    return this.versions.toReversed().slice(0, limit);
+  async read(version: number): Promise<RuleSetVersion | undefined> {
+    return this.versions.find((one) => one.version === version);
+  }
+
+  async history(newest: number, limit: number): Promise<RuleEditRecord[]> {
+    const edits = this.versions.filter(({ version }) => version <= newest).toReversed();
+    return edits.slice(0, limit).map(({ rules, ...edit }) => ({ ...edit, ruleCount: rules.length }));
   }
 }
 

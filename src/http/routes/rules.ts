@@ -93,12 +93,12 @@ const readHistory = (rules: RuleBook): Endpoint =>
     errors: ['AR_ERR_STORE_UNAVAILABLE'],
     async handle({ query }) {
       const edits = await rules.history(query.limit);
-      const items = edits.map(({ version, editedAt, editedBy, change, rules: held }) => ({
+      const items = edits.map(({ version, editedAt, editedBy, change, ruleCount }) => ({
         version,
         editedAt: new Date(editedAt).toISOString(),
         editedBy,
         change,
-        rules: held.length,
+        rules: ruleCount,
       }));
       return jsonReply(200, { rulesVersion: rules.version, items });
     },
