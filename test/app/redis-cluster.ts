@@ -25,20 +25,22 @@ export async function startCluster(count: number, ...redisOptions: string[]): Pr
     instances.push(instance);
     return instance;
   };
-  // The first one is the sweeper.
-  if (count > 0) await add();
-  await Promise.all(Array.from({ length: Math.max(0, count - 1) }, () => add()));
-  return {
-    redis,
-    instances,
-    add,
-    async stop() {
-      for (const { child } of instances) child.kill('SIGKILL');
-      await Promise.all(instances.map(({ died }) => died));
-      await redis.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    for (const { child } of instances) child.kill('SIGKILL');
+    await Promise.all(instances.map(({ died }) => died));
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
   };
+  try {
+    // The first one is the sweeper.
+    if (count > 0) await add();
+    await Promise.all(Array.from({ length: Math.max(0, count - 1) }, () => add()));
+  } catch (error) {
+    // A test that cannot begin stops nothing itself.
+    await stop();
+    throw error;
+  }
+  return { redis, instances, add, stop };
 }
 
 /** Id of the agent that the instance routes to, null for none. */

@@ -149,16 +149,20 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
     TEST_MS,
   );
 
-  test('put back vectors that were removed although they need them', async () => {
-    const [a, b] = await Promise.all([start(), start()]);
-    await registerBoth(a);
-    await expect.poll(async () => (await answer(b, 'send an email to somebody'))[0]).toBe('mail.send.message');
-    const store = await RedisStore.open({ url: cluster.redis.url });
-    onTestFinished(() => store.close());
-    expect(await new KeyValueVectorStore(store, { isShared: true }).prune(() => false)).toBe(5);
-    await expect.poll(async () => (await store.entries('vectors')).length).toBe(5);
-    expect(await (await start()).embedded()).toBe(0);
-  });
+  test(
+    'put back vectors that were removed although they need them',
+    async () => {
+      const [a, b] = await Promise.all([start(), start()]);
+      await registerBoth(a);
+      await expect.poll(async () => (await answer(b, 'send an email to somebody'))[0]).toBe('mail.send.message');
+      const store = await RedisStore.open({ url: cluster.redis.url });
+      onTestFinished(() => store.close());
+      expect(await new KeyValueVectorStore(store, { isShared: true }).prune(() => false)).toBe(5);
+      await expect.poll(async () => (await store.entries('vectors')).length).toBe(5);
+      expect(await (await start()).embedded()).toBe(0);
+    },
+    TEST_MS,
+  );
 
   test(
     'build one version of a change that all of them see, and rest then',
