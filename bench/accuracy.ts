@@ -12,11 +12,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DEFAULT_MODEL_ID, loadCalibration, modelById } from '../src/embedding/index.ts';
 import { accuracyReport } from './accuracy/accuracy-report.ts';
+import { textsDecided } from './accuracy/decisions.ts';
 import { devSets } from './accuracy/dev-sets.ts';
 import { textsOfSets } from './accuracy/field-trials.ts';
-import { measure, overall } from './accuracy/methods.ts';
+import { type Measured, measure, overall } from './accuracy/methods.ts';
+import { routeCost } from './accuracy/route-cost.ts';
 import { embedAll } from './accuracy/vector-cache.ts';
-import { SEED } from './calibration/routing-sets.ts';
+import { SEED } from './calibration/rows.ts';
 
 const { values } = parseArgs({
   options: {
@@ -30,13 +32,19 @@ const model = modelById(values.model);
 const { calibration, problem } = await loadCalibration(model);
 if (problem !== null) process.stderr.write(`fitted relevance is not used: ${problem}\n`);
 const sets = devSets(join(values.data, 'dev'));
-const vectorOf = await embedAll(textsOfSets(sets), model, values.cache);
-const measured = sets.map((set) => {
+const decided = sets.flatMap(({ queries }) => queries.flatMap(({ text }) => textsDecided(text)));
+const vectorOf = await embedAll([...textsOfSets(sets), ...decided], model, values.cache);
+const measured: Measured[] = [];
+for (const set of sets) {
   process.stderr.write(`${set.name} ${set.languages}\n`);
-  return measure(set, vectorOf, model.dimensions, calibration);
-});
+  measured.push(await measure(set, vectorOf, model, calibration));
+}
 
 const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+const phrased = sets.find(({ name }) => name === 'clinc150/8');
+if (phrased === undefined) throw new Error('no set has eight phrases a capability');
+const questions = phrased.queries.slice(0, 500).map(({ text }) => text);
+const { dimensions } = model;
 const result = {
   data: 'dev: CLINC150, Banking77, MetaTool, xSID',
   seed: SEED,
@@ -46,6 +54,10 @@ const result = {
   commit: git('rev-parse', '--short', 'HEAD'),
   sets: measured.map(({ figures }) => figures),
   overall: overall(measured),
+  cost:
+    calibration.fitted === undefined
+      ? null
+      : routeCost(phrased.capabilities, questions, { vectorOf, dimensions, calibration }),
 };
 const folder = join(import.meta.dirname, 'results');
 mkdirSync(folder, { recursive: true });

@@ -1,13 +1,14 @@
 /**
- * Fits what turns evidence into relevance (src/routing/relevance/relevance-model.ts) on train/ alone and writes it
- * beside the model, with the model's fingerprint, the seed and a digest of the data: the same data give the same file.
+ * Fits everything that turns evidence into relevance on train/ alone and writes it beside the model, with the model's
+ * fingerprint, the seed and a digest of the data: the same data give the same file.
  *
  *   npm run fit -- --data FOLDER [--model ID] [--queries N] [--cache FOLDER]
  *
  * FOLDER holds train/ and dev/ as gzip JSON lines. The one file of dev/ that is read is the list of MetaTool's tools,
- * which has no queries. Each set is cut into registries of 2 to 5,000 capabilities; a quarter of the capabilities
- * stays out, so that some queries go unserved. Printed for each regime: every family of sets asked of a fit on the
- * others, in all and by the size of the registry. Takes minutes of one core without the embedding.
+ * which has no queries. Each set is cut into registries of 2 to 500 capabilities, a quarter of its own left out, so that
+ * some questions go unserved; others stand in registries of 50 to 5,000 among capabilities of other catalogues. Printed
+ * of families of sets that a fit had not seen: each way of ranking that was tried, and reliability by the size of the
+ * registry. Takes ten minutes of one core without the embedding.
  */
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -24,9 +25,13 @@ import {
 } from '../src/embedding/index.ts';
 import { RANKING_FEATURES, TRUST_FEATURES } from '../src/routing/relevance/relevance-model.ts';
 import { collect, textsOfSets } from './accuracy/field-trials.ts';
-import { fitRegime, type HeldOutAnswer, leaveOut, told } from './accuracy/regime-fit.ts';
+import { reliabilityTable, setErrors } from './accuracy/fit-report.ts';
+import { chooseWay, type HeldOutAnswer, told } from './accuracy/left-out.ts';
+import { fitPlain } from './accuracy/plain-fit.ts';
+import { fitRegime } from './accuracy/regime-fit.ts';
 import { embedAll } from './accuracy/vector-cache.ts';
-import { SEED, trainingSets } from './calibration/routing-sets.ts';
+import { trainingSets } from './calibration/routing-sets.ts';
+import { SEED } from './calibration/rows.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,7 +49,7 @@ const sets = trainingSets(join(values.data, 'train'), metatoolTools, questionsPe
 const digest = createHash('sha256');
 for (const set of sets) digest.update(JSON.stringify(set));
 const vectorOf = await embedAll(textsOfSets(sets), model, values.cache);
-const trials = sets.flatMap((set) => collect(set, vectorOf, model));
+const trials = sets.flatMap((set) => collect(set, vectorOf, model.dimensions));
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
@@ -52,21 +57,27 @@ const print = (line: string): void => {
 const rounded = (names: readonly string[], weights: readonly number[]): Record<string, number> =>
   Object.fromEntries(names.map((name, at) => [name, Math.round((weights[at] ?? 0) * 1000) / 1000]));
 
-const SIZES = [2, 7, 20, 150, 500, 5_000];
 const heldOut: HeldOutAnswer[] = [];
 
 function fitAndTell(regime: EvidenceRegime): RegimeWeights {
   const own = trials.filter((trial) => trial.field.regime === regime);
-  const answers = leaveOut(own);
+  const { by, leftOut, answers } = chooseWay(own);
   heldOut.push(...answers);
-  print(`${regime}: ${own.length} questions; of families left out: ${told(answers)}`);
-  const { ranking, trust } = fitRegime(own);
-  return { ranking: rounded(RANKING_FEATURES, ranking), trust: rounded(TRUST_FEATURES, trust) };
+  const { ranking, trust } = fitRegime(own, by);
+  print(`${regime}: of ${own.length} questions, families left out: ${JSON.stringify(leftOut)}, so by ${by}`);
+  print(`  ${told(answers)}`);
+  return {
+    by,
+    leftOut,
+    ranking: rounded(RANKING_FEATURES, ranking),
+    trust: rounded(TRUST_FEATURES, trust),
+  };
 }
 
 const weights: RelevanceWeights = {
   fingerprint: model.fingerprint,
   origin: { dataDigest: digest.digest('hex'), seed: SEED, questionsPerSet, questions: trials.length },
+  plain: fitPlain(trials),
   regimes: {
     names: fitAndTell('names'),
     texts: fitAndTell('texts'),
@@ -74,12 +85,9 @@ const weights: RelevanceWeights = {
     head: fitAndTell('head'),
   },
 };
-for (const [at, most] of SIZES.entries()) {
-  const least = SIZES[at - 1] ?? 0;
-  const own = heldOut.filter(({ trial }) => trial.capabilityCount > least && trial.capabilityCount <= most);
-  if (own.length > 0) print(`${least + 1} to ${most} capabilities: ${told(own)}`);
-}
-print(`all: ${told(heldOut)}`);
+print(`all: ${told(heldOut)}\n`);
+print(reliabilityTable(heldOut));
+print(setErrors(heldOut));
 const path = join(resolveModelsPath(), model.folder, RELEVANCE_FILE);
 writeFileSync(path, `${JSON.stringify(weights, null, 2)}\n`);
-print(`${JSON.stringify(weights.regimes, null, 1)}\nwritten: ${RELEVANCE_FILE} beside ${model.id}`);
+print(`${JSON.stringify(weights, null, 1)}\nwritten: ${RELEVANCE_FILE} beside ${model.id}`);

@@ -5,17 +5,17 @@
  *     npx tsx bench/splits.ts --data FOLDER --tools FILE [--per-set 400] [--cache FOLDER] [--show]
  */
 import { parseArgs } from 'node:util';
-import { canonicalText, foldChinese } from '../src/core/index.ts';
+import { canonicalText } from '../src/core/index.ts';
 import { loadCalibration, modelById } from '../src/embedding/index.ts';
-import { piecesOf } from '../src/routing/intent-pieces.ts';
 import { readIntent } from '../src/routing/intent-reading.ts';
-import { spansOf } from '../src/routing/intent-split.ts';
 import type { RecallResult } from '../src/routing/recall.ts';
 import { fuse } from '../src/routing/relevance/fusion.ts';
-import { TrialRegistry, textsOfDocument } from './accuracy/trial-registry.ts';
+import { textsDecided } from './accuracy/decisions.ts';
+import { queryForm, TrialRegistry, textsOfDocument } from './accuracy/trial-registry.ts';
 import { embedAll } from './accuracy/vector-cache.ts';
-import { type RoutingSet, readRows, seededRandom, shuffled, text, trainingSets } from './calibration/routing-sets.ts';
-import { chooseCapabilities } from './calibration/trials.ts';
+import { chooseCapabilities } from './calibration/choose-capabilities.ts';
+import { type RoutingSet, trainingSets } from './calibration/routing-sets.ts';
+import { readRows, seededRandom, shuffled, text } from './calibration/rows.ts';
 
 interface Question {
   readonly text: string;
@@ -76,11 +76,7 @@ function trialsOf(sets: readonly RoutingSet[], folder: string): Trial[] {
 }
 
 function textsToEmbed({ documents, questions }: Trial): string[] {
-  const asked = questions.flatMap((question) => {
-    const canonical = canonicalText(question.text);
-    return [canonical, ...spansOf(canonical, piecesOf(canonical)).map((span) => span.text)];
-  });
-  return [...documents.flatMap(textsOfDocument), ...asked.map(foldChinese)];
+  return [...documents.flatMap(textsOfDocument), ...questions.flatMap((question) => textsDecided(question.text))];
 }
 
 const trials = trialsOf(trainingSets(values.data, values.tools, perSet), values.data);
@@ -88,16 +84,16 @@ const vectorOf = await embedAll(new Set(trials.flatMap(textsToEmbed)), model, va
 const sum = { ones: 0, split: 0, joined: 0, kept: 0 };
 for (const { name, documents, questions } of trials) {
   const registry = new TrialRegistry(documents, vectorOf, model.dimensions);
-  const sources = { ...registry.sources, head: registry.trainWinningHead() };
+  const sources = { ...registry.sources, head: registry.learn(calibration).head };
   const recall = async (canonical: string): Promise<RecallResult> => {
-    const capabilities = fuse(sources, canonical, vectorOf(foldChinese(canonical)), { calibration, recallK: 32 });
+    const capabilities = fuse(sources, canonical, vectorOf(queryForm(canonical)), { calibration, recallK: 32 });
     return { capabilities, ...EMBEDDED_ELSEWHERE };
   };
   const counts = { ones: 0, split: 0, joined: 0, kept: 0 };
   for (const question of questions) {
     const canonical = canonicalText(question.text);
     const { parts, denied } = await readIntent(canonical, recall, { multiIntent: true });
-    // What is denied was not embedded; how it reads is another question.
+    // How what is denied reads is another question.
     if (denied.length > 0) continue;
     counts[question.isOne ? 'ones' : 'joined'] += 1;
     if (question.isOne && parts.length > 0) {

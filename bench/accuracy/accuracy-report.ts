@@ -1,6 +1,8 @@
 /** The figures as Markdown. */
+import { DEFAULT_ROUTING } from '../../src/routing/routing-options.ts';
 import type { ReliabilityRow } from './figures.ts';
 import { METHODS, type SetFigures } from './methods.ts';
+import type { RouteCost } from './route-cost.ts';
 
 export interface AccuracyResult {
   readonly data: string;
@@ -16,6 +18,8 @@ export interface AccuracyResult {
     readonly meanSetError: number;
     readonly reliability: readonly ReliabilityRow[];
   };
+  /** Null without fitted weights. */
+  readonly cost: RouteCost | null;
 }
 
 const TITLES = {
@@ -29,7 +33,7 @@ const TITLES = {
 const percent = (share: number): string => (Number.isNaN(share) ? '-' : (100 * share).toFixed(1));
 
 /** What is wanted of the measuring sets, and what is reached. */
-function aims({ sets, overall }: AccuracyResult): string[][] {
+function aims({ sets, overall, cost }: AccuracyResult): string[][] {
   const ours = (set: string, language = 'en') => {
     const figures = sets.find((one) => one.set === set && one.language === language);
     return figures?.methods.ours;
@@ -55,6 +59,12 @@ function aims({ sets, overall }: AccuracyResult): string[][] {
     row('xSID, 8 phrases, English before Chinese', '<= 5', gap('xsid/8'), gap('xsid/8') <= 0.05),
     row('xSID, English names alone, English before Chinese', '-', gap('xsid/0'), gap('xsid/0') <= 0.05),
     row('calibration error, all questions', '<= 5', overall.calibrationError, overall.calibrationError <= 0.05),
+    [
+      'ms of relevance and head in a route, 1,000 capabilities',
+      '<= 0.3',
+      cost === null ? '-' : cost.meanMs.toFixed(2),
+      cost !== null && cost.meanMs <= 0.3 ? 'yes' : 'no',
+    ],
     row('least lead over cosine, any set', '>= 0', leads('similarity'), leads('similarity') >= 0),
     row('least lead over reciprocal ranks, any set', '>= 0', leads('reciprocalRanks'), leads('reciprocalRanks') >= 0),
   ];
@@ -99,6 +109,18 @@ ${rows([
     ...label(one),
     ...[one.methods.similarity.refusedAt90, one.methods.ours.refusedAt90].map(percent),
     ...[one.methods.similarity.auroc, one.methods.ours.auroc].map(percent),
+  ]),
+])}
+
+What the service decides of each question by its own functions, with the minimum relevance of ${DEFAULT_ROUTING.minRelevance}, the
+thresholds learnt from phrases, splits and negation; of the questions in scope, and of those out of it:
+
+${rows([
+  ['set', 'language', 'phrases', 'right', 'wrong', 'refused', 'taken for several', 'out of scope: refused'],
+  ...sets.map((one) => [
+    ...label(one),
+    ...[one.decisions.right, one.decisions.wrong, one.decisions.refused, one.decisions.split].map(percent),
+    percent(one.decisions.unservedRefused),
   ]),
 ])}
 

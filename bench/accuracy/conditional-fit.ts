@@ -12,6 +12,7 @@ export interface Question {
 }
 
 const STEPS = 15;
+const NO_CHANCE = 1e-5;
 /** No weight moves by more: the rest would not show in the three decimals that are kept. */
 const SETTLED = 1e-4;
 /** A pull towards 0, in questions: small sets must not drive a weight to infinity. */
@@ -90,6 +91,8 @@ function addQuestion(
   for (let row = 0; row < powers.length; row++) {
     const share = (powers[row] as number) / total;
     const shareOfRight = isRight[row] === 1 ? (powers[row] as number) / totalRight : 0;
+    // Most candidates have no chance: they bend nothing, and skipping them saves two thirds of the time.
+    if (share < NO_CHANCE && shareOfRight === 0) continue;
     for (let at = 0; at < width; at++) {
       const value = features[row * width + at] as number;
       mean[at] = (mean[at] as number) + share * value;

@@ -1,6 +1,7 @@
 /** The measuring sets in full: every query of every capability, with 0, 1, 4 and 8 phrases where phrases can be had. */
 import { join } from 'node:path';
-import { intentSet, type RoutingSet, readRows, text, toolSet } from '../calibration/routing-sets.ts';
+import { intentSet, type RoutingSet, toolSet } from '../calibration/routing-sets.ts';
+import { readRows, text } from '../calibration/rows.ts';
 
 const PHRASES = [0, 1, 4, 8];
 

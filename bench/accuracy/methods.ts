@@ -1,8 +1,10 @@
 /** One set, asked in full by each way of ranking: BM25, cosine, their usual blends, and the service's own. */
 import { canonicalText } from '../../src/core/index.ts';
-import { lexicalStrength, type ModelCalibration } from '../../src/embedding/index.ts';
+import { lexicalStrength, type ModelCalibration, type ModelRow } from '../../src/embedding/index.ts';
 import { type FusionSources, fuse } from '../../src/routing/relevance/fusion.ts';
-import { type RoutingSet, seededRandom } from '../calibration/routing-sets.ts';
+import type { RoutingSet } from '../calibration/routing-sets.ts';
+import { seededRandom } from '../calibration/rows.ts';
+import { type DecisionFigures, deciderOf, decisionFigures } from './decisions.ts';
 import {
   auroc,
   calibrationError,
@@ -12,7 +14,7 @@ import {
   refusedAt,
   reliability,
 } from './figures.ts';
-import { TrialRegistry } from './trial-registry.ts';
+import { queryForm, TrialRegistry } from './trial-registry.ts';
 import type { VectorOf } from './vector-cache.ts';
 
 export const METHODS = ['words', 'similarity', 'sumWithoutGate', 'reciprocalRanks', 'ours'] as const;
@@ -34,6 +36,7 @@ export interface SetFigures {
   readonly outOfScope: number;
   readonly isHeadUsed: boolean;
   readonly methods: Readonly<Record<Method, MethodFigures>>;
+  readonly decisions: DecisionFigures;
   readonly calibrationError: number;
   /** Processor time of one fusion, its searches counted and the embedding not. */
   readonly routeCpuMs: number;
@@ -54,14 +57,15 @@ const RANK_OFFSET = 60;
 const LISTED = 32;
 const TIMED = 500;
 
-export function measure(
+export async function measure(
   set: RoutingSet,
   vectorOf: VectorOf,
-  dimensions: number,
+  model: ModelRow,
   calibration: ModelCalibration,
-): Measured {
-  const registry = new TrialRegistry(set.capabilities, vectorOf, dimensions);
-  const head = registry.trainWinningHead();
+): Promise<Measured> {
+  const registry = new TrialRegistry(set.capabilities, vectorOf, model.dimensions);
+  const learnt = registry.learn(calibration);
+  const { head } = learnt;
   const sources: FusionSources = { ...registry.sources, head };
   const known = new Set(set.capabilities.map(({ id }) => id));
   const ease = easeOf(set.capabilities.map(({ id }) => id));
@@ -74,7 +78,7 @@ export function measure(
   };
   const asked = set.queries.filter(({ rightIds }) => rightIds.length === 0 || rightIds.some((id) => known.has(id)));
   for (const { text, rightIds } of asked) {
-    const query = vectorOf(text);
+    const query = vectorOf(queryForm(text));
     const canonical = canonicalText(text);
     const ours = fuse(sources, canonical, query, { calibration, recallK: LISTED });
     const words = sources.words(canonical, LISTED).map(({ entry, hit }) => ({
@@ -107,19 +111,21 @@ export function measure(
     methods: Object.fromEntries(
       METHODS.map((method) => [method, figuresOf(outcomes[method])]),
     ) as SetFigures['methods'],
+    decisions: await decisionFigures(deciderOf({ registry, learnt, calibration, model, vectorOf }), asked),
     calibrationError: calibrationError(outcomes.ours),
     routeCpuMs: cpuMsOf(
       asked.slice(0, TIMED).map(({ text }) => {
         const canonical = canonicalText(text);
-        return () => fuse(sources, canonical, vectorOf(text), { calibration, recallK: LISTED });
+        const query = vectorOf(queryForm(text));
+        return () => fuse(sources, canonical, query, { calibration, recallK: LISTED });
       }),
     ),
   };
   return { figures, ours: outcomes.ours };
 }
 
-/** Mean processor time of these steps; all have run before, so that nothing is compiled meanwhile. */
-function cpuMsOf(steps: readonly (() => unknown)[]): number {
+/** Mean processor time in milliseconds of these steps; all have run before, so that nothing is compiled meanwhile. */
+export function cpuMsOf(steps: readonly (() => unknown)[]): number {
   const before = process.cpuUsage();
   for (const step of steps) step();
   const { user, system } = process.cpuUsage(before);

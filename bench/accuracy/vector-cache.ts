@@ -47,7 +47,11 @@ export async function embedAll(
     await embedder.stop();
     if (file !== undefined) closeSync(file);
   }
-  return (text) => vectors.get(contentHash(text)) ?? new Float32Array(model.dimensions);
+  return (text) => {
+    const vector = vectors.get(contentHash(text));
+    if (vector === undefined) throw new Error(`"${text}" was not embedded`);
+    return vector;
+  };
 }
 
 /** A record cut short by a killed run ends the file and is embedded again. */

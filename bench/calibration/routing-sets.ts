@@ -2,10 +2,10 @@
  * Public intent and tool sets as one shape: capabilities, and queries with the ids that serve them (none = out of
  * scope). Files are gzip JSON lines in a folder given by the caller; nothing here reads the network.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import type { LexicalDocument } from '../../src/lexical-index/index.ts';
+import { type Distractor, distractorsOf, foreignTo } from './distractors.ts';
+import { capability, type Row, readRows, SEED, seededRandom, shuffled, text } from './rows.ts';
 
 export interface LabelledQuery {
   readonly text: string;
@@ -20,33 +20,8 @@ export interface RoutingSet {
   readonly queries: readonly LabelledQuery[];
   /** Registry sizes to draw; under the number of capabilities unless the set has out-of-scope queries. */
   readonly sizes: readonly number[];
-}
-
-export interface Row {
-  readonly [key: string]: unknown;
-  readonly description_zh?: unknown;
-  readonly tool_ids?: unknown;
-}
-
-/** Every draw of these sets begins from it. */
-export const SEED = 7;
-
-/** Seeded, so that a second run draws the same samples (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
-  return items
-    .map((item) => ({ item, order: random() }))
-    .sort((left, right) => left.order - right.order)
-    .map(({ item }) => item);
+  /** Capabilities of other catalogues that may stand around its own, and the sizes to draw with them. */
+  readonly crowd?: { readonly others: readonly LexicalDocument[]; readonly sizes: readonly number[] };
 }
 
 export function trainingSets(folder: string, metatoolTools: string, perSet: number): RoutingSet[] {
@@ -81,38 +56,9 @@ export function trainingSets(folder: string, metatoolTools: string, perSet: numb
     ...lobe,
     ...lobe.filter(({ languages }) => languages === 'en>en').map((set) => withPhrases(set, 2, [20, 100])),
   ];
-  const named = sets.filter(({ name }) =>
-    ['clinc150/4', 'metatool', 'seal_tools', 'toolalpaca', 'mcpm'].includes(name),
-  );
-  const others = read('public_apis_tools').map((row) =>
-    capability(text(row, 'id'), text(row, 'name'), text(row, 'description')),
-  );
-  const parts = [...named, ...lobe.slice(0, 1)].map((set) => sampled(set, perSet));
-  const whole = [...sets.map((set) => sampled(set, perSet)), mixed(parts, others, [5, 20, 100, 500, 5000])];
+  const distractors = distractorsOf(folder);
   const chatter = shuffled(read('tatoeba'), seededRandom(SEED + 10)).slice(0, Math.ceil(perSet * CHATTER_SHARE));
-  return whole.map((set) => withChatter(set, chatter));
-}
-
-export function readRows(path: string): Row[] {
-  const lines = gunzipSync(readFileSync(path)).toString('utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Row);
-}
-
-export function text(row: Row, key: string): string {
-  const value = row[key];
-  return typeof value === 'string' ? value : '';
-}
-
-/** `weather/find`, `AddToPlaylist` and `pin_change` as words, as the segments of a capability name would be. */
-function nameWords(name: string): string {
-  return name
-    .replace(/(?<=\p{Ll})(?=\p{Lu})|[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
-    .toLowerCase();
-}
-
-function capability(id: string, name: string, description: string, examples: readonly string[] = []): LexicalDocument {
-  return { id, name: nameWords(name), aliases: [], descriptions: description === '' ? [] : [description], examples };
+  return sets.map((set) => withChatter(crowded(sampled(set, perSet), distractors), chatter));
 }
 
 /** Labels as names; the first `phrases` texts of a label become its examples and are not asked. */
@@ -152,14 +98,14 @@ function withChatter(set: RoutingSet, chatter: readonly Row[]): RoutingSet {
   return { ...set, queries: [...set.queries, ...told] };
 }
 
-/** All in one registry, as large ones are: names alone beside descriptions beside phrases, in both languages. */
-function mixed(sets: readonly RoutingSet[], others: readonly LexicalDocument[], sizes: readonly number[]): RoutingSet {
-  const idOf = (set: RoutingSet, id: string): string => `${set.name} ${id}`;
-  const capabilities = sets.flatMap((set) => set.capabilities.map((one) => ({ ...one, id: idOf(set, one.id) })));
-  const queries = sets.flatMap((set) =>
-    set.queries.map((query) => ({ ...query, rightIds: query.rightIds.map((id) => idOf(set, id)) })),
-  );
-  return { name: 'mixed', languages: 'en>en', capabilities: [...capabilities, ...others], queries, sizes };
+/** One set a kind of evidence and family, so that no family weighs more for being cut in many ways. */
+const CROWDED =
+  /^(clinc150\/[048] |snips\/[04] |crosswoz zh>zh|(seal_tools|metatool)(\/bare)? |(toolalpaca|mcpm|metatool\/8) |lobe (zh>|en>en))/;
+
+/** Large registries are of many hands: other catalogues around the capabilities that the questions are about. */
+function crowded(set: RoutingSet, distractors: readonly Distractor[]): RoutingSet {
+  if (!CROWDED.test(`${set.name} ${set.languages}`)) return set;
+  return { ...set, crowd: { others: foreignTo(set.name, distractors), sizes: [50, 150, 500, 1_500, 5_000] } };
 }
 
 /** Names alone, as many registries begin. */

@@ -1,7 +1,7 @@
 /**
  * Evidence for one capability -> relevance, 0..1: how often a capability with this much evidence, standing best of its
  * registry, was the right one in the training sets. 0.5 = as likely right as wrong. Pure, and rising in both kinds of
- * evidence, so that it never changes their order. Numbers are fitted by bench/fit-calibration.ts.
+ * evidence, so that it never changes their order. Numbers are fitted by bench/fit.ts.
  */
 
 import type { RelevanceWeights } from './relevance-weights.ts';
@@ -15,13 +15,16 @@ export interface CalibrationLine {
 }
 
 /** Fitted per model on training data, so that thresholds mean the same whatever the model. */
-export interface ModelCalibration {
+export interface PlainCalibration {
   /** Share of the lexical strength in the fused evidence, 0..1; the rest is similarity. */
   readonly lexicalWeight: number;
   /** For the fused evidence, when the model answered. */
   readonly hybrid: CalibrationLine;
   /** For the lexical strength alone, when the model is degraded. */
   readonly lexical: CalibrationLine;
+}
+
+export interface ModelCalibration extends PlainCalibration {
   /** Finer evidence, for when the model answered; absent: `hybrid` decides. */
   readonly fitted?: RelevanceWeights;
 }
@@ -38,8 +41,15 @@ export interface RelevanceEvidence {
 /** Lexical score that counts half; rising it lets long texts with many common words win more. */
 const HALF_SCORE = 5;
 /** Sizes that the fit has seen; beyond them the line would be a guess. */
-const MIN_CAPABILITIES = 5;
-const MAX_CAPABILITIES = 500;
+const MIN_CAPABILITIES = 2;
+const MAX_CAPABILITIES = 5_000;
+
+/** For a model that nothing was fitted for: in the middle of what models need, and right for none. */
+export const UNFITTED: PlainCalibration = {
+  lexicalWeight: 0.4,
+  hybrid: { slope: 12, crowdSlope: -0.5, intercept: -2 },
+  lexical: { slope: 12, crowdSlope: -0.7, intercept: -0.6 },
+};
 
 export function relevanceOf(calibration: ModelCalibration, evidence: RelevanceEvidence): number {
   const crowd = logCrowd(evidence.capabilityCount);

@@ -5,8 +5,10 @@ export {
   lexicalStrength,
   logCrowd,
   type ModelCalibration,
+  type PlainCalibration,
   type RelevanceEvidence,
   relevanceOf,
+  UNFITTED,
 } from './calibration.ts';
 export type { Embedder, EmbedderHealth, EmbedderInfo, EmbedOptions, TextKind } from './embedder.ts';
 export { HashEmbedder, type HashEmbedderOptions } from './hash-embedder.ts';
@@ -20,8 +22,11 @@ export {
 export {
   type EvidenceRegime,
   type FitOrigin,
+  type LeftOutShares,
   loadCalibration,
   parseRelevanceWeights,
+  RANKED_BY,
+  type RankedBy,
   RELEVANCE_FILE,
   type RegimeWeights,
   type RelevanceWeights,

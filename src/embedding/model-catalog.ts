@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { AgentReachError } from '../core/index.ts';
-import type { ModelCalibration } from './calibration.ts';
 
 /**
  * One row a model; to add one, put its folder into models/ and its row here. Everything that differs between models
@@ -27,7 +26,6 @@ export interface ModelRow {
    */
   readonly batching: 'alone' | 'padded';
   readonly licence: string;
-  readonly calibration: ModelCalibration;
 }
 
 export const DEFAULT_MODEL_ID = 'zh-en-small';
@@ -46,11 +44,6 @@ export const MODELS: readonly ModelRow[] = [
     // 1-2 % of the answers, and saves a quarter of the time.
     batching: 'alone',
     licence: 'MIT AND Apache-2.0 (see models/README.md)',
-    calibration: {
-      lexicalWeight: 0.4,
-      hybrid: { slope: 11.58, crowdSlope: -0.52, intercept: -2.01 },
-      lexical: { slope: 12.12, crowdSlope: -0.66, intercept: -0.6 },
-    },
   },
 ];
 

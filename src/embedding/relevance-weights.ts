@@ -5,13 +5,29 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../core/index.ts';
-import type { ModelCalibration } from './calibration.ts';
+import { type ModelCalibration, type PlainCalibration, UNFITTED } from './calibration.ts';
 import { type ModelRow, resolveModelsPath } from './model-catalog.ts';
 
 /** What is known of most capabilities that an intent could mean: a name alone, texts, phrases too, or a trained head. */
 export type EvidenceRegime = 'names' | 'texts' | 'phrases' | 'head';
 
+/**
+ * Ways of ranking, the simplest first: the nearest text of a capability; all texts of it and, where it has more than a
+ * name, words; words of bare names too.
+ */
+export const RANKED_BY = ['dense', 'describedWords', 'allWords'] as const;
+export type RankedBy = (typeof RANKED_BY)[number];
+
+/** What a way had right of families of sets that were left out of its fit: in registries of their own, among others. */
+export interface LeftOutShares {
+  readonly own: number | null;
+  readonly among: number | null;
+}
+
 export interface RegimeWeights {
+  /** Chosen by the fit: a finer way stays only where it beats the simpler ones. */
+  readonly by?: RankedBy;
+  readonly leftOut?: Readonly<Record<RankedBy, LeftOutShares>>;
   /** Evidence of one capability -> log odds of being meant rather than another; by feature name. */
   readonly ranking: Readonly<Record<string, number>>;
   /** Leader and field -> log odds of being right; by feature name. */
@@ -31,6 +47,8 @@ export interface RelevanceWeights {
   /** SHA-256 of the model's weights, as its row of the catalogue says. */
   readonly fingerprint: string;
   readonly origin?: FitOrigin;
+  /** For when the model is out of order, and to choose the leaders that are judged. */
+  readonly plain?: PlainCalibration;
   readonly regimes: Readonly<Record<EvidenceRegime, RegimeWeights>>;
 }
 
@@ -44,9 +62,9 @@ export async function loadCalibration(
   try {
     const path = join(resolveModelsPath(modelsPath), model.folder, RELEVANCE_FILE);
     const fitted = parseRelevanceWeights(JSON.parse(await readFile(path, 'utf8')), model.fingerprint);
-    return { calibration: { ...model.calibration, fitted }, problem: null };
+    return { calibration: { ...(fitted.plain ?? UNFITTED), fitted }, problem: null };
   } catch (error) {
-    return { calibration: model.calibration, problem: errorText(error) };
+    return { calibration: UNFITTED, problem: errorText(error) };
   }
 }
 
@@ -58,6 +76,12 @@ export function parseRelevanceWeights(value: unknown, fingerprint: string): Rele
   }
   if (!/^[0-9a-f]{64}$/.test(found.origin?.dataDigest ?? ''))
     throw new Error(`${RELEVANCE_FILE} does not say what it was fitted on`);
+  const { lexicalWeight, hybrid, lexical } = found.plain ?? {};
+  for (const numbers of [{ lexicalWeight }, hybrid, lexical]) {
+    if (numbers === undefined || !Object.values(numbers).every(Number.isFinite)) {
+      throw new Error(`${RELEVANCE_FILE} lacks a number of its plain part`);
+    }
+  }
   for (const regime of ['names', 'texts', 'phrases', 'head'] as const) {
     for (const part of ['ranking', 'trust'] as const) {
       const weights = Object.values(found.regimes?.[regime]?.[part] ?? {});

@@ -115,6 +115,7 @@ export class Recaller {
       capabilityCount: space.size,
       nearest: (query: Float32Array, topK: number) => indexer.search(namespace, query, topK),
       words: (text: string, topK: number) => space.searchWords(text, topK),
+      named: (name: string) => space.get(name),
       similarities: (entry: IndexedCapability, query: Float32Array) => indexer.similarities(entry, query),
       head: indexer.headFor?.(namespace),
     };

@@ -1,13 +1,15 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_MODEL_ID, MODELS, modelById, resolveModelsPath } from '../../src/embedding/index.ts';
+import { DEFAULT_MODEL_ID, loadCalibration, MODELS, modelById, resolveModelsPath } from '../../src/embedding/index.ts';
 
 describe('the model catalogue', () => {
   it.each(MODELS)('has a whole row and a folder for $id', async (row) => {
     expect(row.fingerprint).toMatch(/^[0-9a-f]{64}$/);
-    expect(row.calibration.hybrid.slope).toBeGreaterThan(0);
-    expect(row.calibration.lexical.slope).toBeGreaterThan(0);
+    const { calibration, problem } = await loadCalibration(row);
+    expect(problem).toBeNull();
+    expect(calibration.hybrid.slope).toBeGreaterThan(0);
+    expect(calibration.lexical.slope).toBeGreaterThan(0);
     expect((await stat(join(resolveModelsPath(), row.folder, row.weights))).isFile()).toBe(true);
   });
 

@@ -19,6 +19,8 @@ export interface FusionSources {
   /** Cosines of all texts of one capability, in their order; undefined where a vector is missing. */
   similarities(entry: IndexedCapability, query: Float32Array): readonly (number | undefined)[];
   readonly head?: PhraseHead | undefined;
+  /** A capability by its identifier, where the intent may hold one. */
+  named?(name: string): IndexedCapability | undefined;
 }
 
 export interface DenseEvidence {
@@ -38,6 +40,7 @@ interface Candidate {
   text: string | null;
   lexicalScore: number;
   coverage: number;
+  readonly isNamed: boolean;
   /** Of all its texts; looked up once, where it is needed. */
   similarities?: readonly (number | undefined)[];
 }
@@ -79,22 +82,38 @@ export function gather(
   recallK: number,
 ): Candidate[] {
   const found = new Map<IndexedCapability, Candidate>();
+  const named = namedIn(sources, canonical);
   if (query !== undefined) {
     for (const { entry, similarity, text } of sources.nearest(query, recallK)) {
-      found.set(entry, { entry, similarity, text: text.text, lexicalScore: 0, coverage: 0 });
+      const isNamed = named.includes(entry);
+      found.set(entry, { entry, similarity, text: text.text, lexicalScore: 0, coverage: 0, isNamed });
+    }
+    for (const entry of named) {
+      if (found.has(entry)) continue;
+      const nearest = nearestOf(entry, sources.similarities(entry, query));
+      found.set(entry, { entry, ...nearest, lexicalScore: 0, coverage: 0, isNamed: true });
     }
   }
   let lookups = 0;
   for (const { entry, hit } of sources.words(canonical, recallK)) {
     const words = { lexicalScore: hit.score, coverage: hit.coverage };
+    const isNamed = named.includes(entry);
     const dense = found.get(entry);
     if (dense !== undefined) Object.assign(dense, words);
-    else if (query === undefined) found.set(entry, { entry, similarity: null, text: null, ...words });
+    else if (query === undefined) found.set(entry, { entry, similarity: null, text: null, ...words, isNamed });
     else if (lookups++ < MAX_LOOKUPS) {
-      found.set(entry, { entry, ...nearestOf(entry, sources.similarities(entry, query)), ...words });
+      found.set(entry, { entry, ...nearestOf(entry, sources.similarities(entry, query)), ...words, isNamed });
     }
   }
   return [...found.values()];
+}
+
+const IDENTIFIERS = /(?<![\w.])[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){2}(?!\w|\.\w)/g;
+
+/** Capabilities whose identifiers stand in the text. */
+function namedIn({ named }: FusionSources, canonical: string): readonly IndexedCapability[] {
+  if (named === undefined || !canonical.includes('.')) return [];
+  return (canonical.match(IDENTIFIERS) ?? []).flatMap((name) => named(name) ?? []);
 }
 
 function nearestOf(
@@ -112,14 +131,19 @@ function nearestOf(
   return { similarity, text, similarities };
 }
 
-/** By the plain weighted sum; equal ones by name, so that the order of registration changes nothing. */
+/** Named ones, then by the plain weighted sum; equal ones by name, so that the order of registration changes nothing. */
 export function leaders(candidates: readonly Candidate[], { lexicalWeight }: ModelCalibration): Candidate[] {
   return candidates
     .map((one) => ({
       one,
       strength: fusedEvidence(lexicalWeight, one.similarity ?? 0, lexicalStrength(one.lexicalScore)),
     }))
-    .sort((a, b) => b.strength - a.strength || (a.one.entry.name < b.one.entry.name ? -1 : 1))
+    .sort(
+      (a, b) =>
+        Number(b.one.isNamed) - Number(a.one.isNamed) ||
+        b.strength - a.strength ||
+        (a.one.entry.name < b.one.entry.name ? -1 : 1),
+    )
     .slice(0, MAX_JUDGED)
     .map(({ one }) => one);
 }
@@ -153,6 +177,7 @@ export function evidenceOf(one: Candidate, sources: FusionSources, query: Float3
     lexicalScore: one.lexicalScore,
     coverage: one.coverage,
     headLogit: sources.head?.logit(one.entry.name, query),
+    isNamed: one.isNamed,
   };
 }
 

@@ -28,6 +28,8 @@ export interface CapabilityEvidence {
   readonly coverage: number;
   /** What the phrase head says; undefined where it did not learn the capability. */
   readonly headLogit: number | undefined;
+  /** Whether the intent holds its identifier, as `weather.query.city`. */
+  readonly isNamed?: boolean;
 }
 
 export const RANKING_FEATURES = [
@@ -38,6 +40,8 @@ export const RANKING_FEATURES = [
   'phraseMean',
   'lexical',
   'coverage',
+  'nameLexical',
+  'nameCoverage',
   'head',
 ] as const;
 export const TRUST_FEATURES = [
@@ -59,6 +63,7 @@ export type TrustFeature = (typeof TRUST_FEATURES)[number];
 export interface Field {
   readonly regime: EvidenceRegime;
   readonly rows: readonly (readonly number[])[];
+  readonly isNamed: readonly boolean[];
 }
 
 /** A head that is sure of one class must not drown everything else that is known. */
@@ -75,6 +80,16 @@ const MOST = 5_000;
  * serve less of what is asked.
  */
 const SEVERAL = 25;
+/**
+ * Log odds by which the capability whose identifier the intent holds leads. No training set says identifiers, so this
+ * is a choice: whoever types one means it, whatever else reads alike.
+ */
+const NAMED_LEAD = 20;
+
+/**
+ * What is known of most of a field decides by which weights it is judged; what is known of each, which of them count:
+ * words of a capability of which only the name is known have weights of their own, since they are worth less.
+ */
 
 export function fieldOf(evidence: readonly CapabilityEvidence[]): Field {
   const withPhrases = evidence.filter(({ phraseCount }) => phraseCount > 0).length;
@@ -92,9 +107,15 @@ export function fieldOf(evidence: readonly CapabilityEvidence[]): Field {
     // Squared: a few common words in common mean next to nothing, a rare identifier nearly all. Where texts describe the
     // capabilities, families of train sets left out: 73.9 of 100 right by the strength, 74.5 squared, 73.9 cubed.
     const words = lexicalStrength(one.lexicalScore) ** 2;
-    return [best, name, description, phrase, phraseMean, words, coverage, isHeaded ? head : 0];
+    const isBare = one.phraseCount + one.descriptionCount === 0;
+    const byWords = isBare ? [0, 0, words, coverage] : [words, coverage, 0, 0];
+    return [best, name, description, phrase, phraseMean, ...byWords, isHeaded ? head : 0];
   });
-  return { regime, rows };
+  return {
+    regime,
+    rows,
+    isNamed: evidence.map((one) => one.isNamed === true),
+  };
 }
 
 /** In the order of TRUST_FEATURES. */
@@ -111,19 +132,22 @@ export function trustRow(
     second = Math.max(second, Math.min(score, lead));
     if (score > lead) leader = at;
   }
-  const [best = 0, , , , , , coverage = 0, head = 0] = rows[leader] ?? [];
+  const [best = 0, , , , , , coverage = 0, , nameCoverage = 0, head = 0] = rows[leader] ?? [];
   const score = scores[leader] ?? 0;
   const margin = Math.min(MOST_MARGIN, score - second);
   const count = Math.min(MOST, Math.max(FEWEST, capabilityCount));
   const few = Math.max(0, Math.log(SEVERAL / count));
   const share = score - logSumExp(scores.length > 1 ? scores : [score, NO_EVIDENCE]);
-  return [score, share, margin, best, coverage, head, Math.log(count), few, 1];
+  return [score, share, margin, best, coverage + nameCoverage, head, Math.log(count), few, 1];
 }
 
 export function scoresOf(field: Field, weights: RelevanceWeights): number[] {
   const { ranking } = weights.regimes[field.regime];
-  return field.rows.map((row) =>
-    RANKING_FEATURES.reduce((sum, name, at) => sum + (ranking[name] ?? 0) * (row[at] ?? 0), 0),
+  return field.rows.map((row, candidate) =>
+    RANKING_FEATURES.reduce(
+      (sum, name, at) => sum + (ranking[name] ?? 0) * (row[at] ?? 0),
+      field.isNamed[candidate] === true ? NAMED_LEAD : 0,
+    ),
   );
 }
 

@@ -82,6 +82,27 @@ describe('evidenceOf', () => {
   });
 });
 
+describe('an intent that holds an identifier', () => {
+  it('is of the capability that it names, however near others are', async () => {
+    const { calibration } = await loadCalibration(modelById(DEFAULT_MODEL_ID));
+    const entries = [capability('mail.send.message', []), capability('weather.query.city', [])] as const;
+    const found = (text: string) => {
+      const sources = sourcesOf(
+        new Map([
+          [entries[0], [0.8]],
+          [entries[1], [0.1]],
+        ]),
+      );
+      const named = (name: string) => entries.find((entry) => entry.name === name);
+      return fuse({ ...sources, named }, text, QUERY, { calibration, recallK: 1 })[0]?.name;
+    };
+    expect(found('the city of oslo')).toBe('mail.send.message');
+    expect(found('please call weather.query.city for oslo')).toBe('weather.query.city');
+    expect(found('运行weather.query.city。')).toBe('weather.query.city');
+    expect(found('not.weather.query.city or weather.query.city.now')).toBe('mail.send.message');
+  });
+});
+
 describe('fuse', () => {
   it('looks similarities up once, for a capability that words alone found too', async () => {
     const { calibration } = await loadCalibration(modelById(DEFAULT_MODEL_ID));

@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadCalibration, MODELS, parseRelevanceWeights, type RelevanceWeights } from '../../../src/embedding/index.ts';
+import {
+  loadCalibration,
+  MODELS,
+  parseRelevanceWeights,
+  RANKED_BY,
+  type RelevanceWeights,
+  UNFITTED,
+} from '../../../src/embedding/index.ts';
 import {
   type CapabilityEvidence,
   fieldOf,
   RANKING_FEATURES,
   relevancesOf,
+  scoresOf,
   TRUST_FEATURES,
 } from '../../../src/routing/relevance/relevance-model.ts';
 
@@ -98,7 +106,9 @@ describe.each(MODELS.map(({ id }) => id))('relevance as fitted for %s', (id) => 
     expect(weights.fingerprint).toBe(MODELS.find((model) => model.id === id)?.fingerprint);
     expect(weights.origin?.dataDigest).toMatch(/^[0-9a-f]{64}$/);
     expect(weights.origin?.seed).toBeTypeOf('number');
-    for (const { ranking, trust } of Object.values(weights.regimes)) {
+    for (const { by, leftOut, ranking, trust } of Object.values(weights.regimes)) {
+      expect(RANKED_BY).toContain(by);
+      expect(Object.keys(leftOut ?? {})).toEqual([...RANKED_BY]);
       expect(Object.keys(ranking)).toEqual([...RANKING_FEATURES]);
       expect(Object.keys(trust)).toEqual([...TRUST_FEATURES]);
     }
@@ -130,10 +140,57 @@ describe('fieldOf', () => {
     expect(fieldOf([one(4, 1), one(0), one(0)]).regime).toBe('texts');
   });
 
+  it('counts the words of a capability by what they are of: a name alone, or texts', () => {
+    const worded = { ...plain, phraseCount: 0, headLogit: undefined, lexicalScore: 5, coverage: 0.5 };
+    const field = fieldOf([
+      { ...worded, descriptionCount: 0 },
+      { ...worded, descriptionCount: 1 },
+      { ...worded, descriptionCount: 0, phraseCount: 1 },
+    ]);
+    const columns = ['lexical', 'coverage', 'nameLexical', 'nameCoverage'] as const;
+    const shown = field.rows.map((row) => columns.map((name) => row[RANKING_FEATURES.indexOf(name)]));
+    expect(shown).toEqual([
+      [0, 0, 0.25, 0.5],
+      [0.25, 0.5, 0, 0],
+      [0.25, 0.5, 0, 0],
+    ]);
+  });
+
   it('lets a capability that the head did not learn stand level with its favourite', () => {
     const [first, second, third] = fieldOf([one(4, 3), one(4, -2), one(0)]).rows.map((row) => row.at(-1));
     expect(third).toBe(first);
     expect(second).toBeLessThan(first ?? 0);
+  });
+});
+
+describe('the ranking of capabilities of which only names are known', () => {
+  const bare = { descriptionCount: 0, phraseCount: 0, headLogit: undefined };
+  const near = (cosine: number, lexicalScore: number, isNamed = false): CapabilityEvidence => ({
+    ...bare,
+    best: cosine,
+    name: cosine,
+    description: cosine,
+    phrase: cosine,
+    phraseMean: cosine,
+    lexicalScore,
+    coverage: lexicalScore > 0 ? 1 : 0,
+    isNamed,
+  });
+
+  it('goes by their likeness alone, whatever words meet, where the fit found no use in words', async () => {
+    const weights = await fittedOf('zh-en-small');
+    expect(weights.regimes.names.by).not.toBe('allWords');
+    const [likely, wordy] = relevancesOf(weights, [near(0.6, 0), near(0.55, 20)], 20);
+    expect(likely).toBeGreaterThan(wordy ?? 1);
+  });
+
+  it('puts the one whose identifier was typed before all others', async () => {
+    const weights = await fittedOf('zh-en-small');
+    const [likely, typed] = relevancesOf(weights, [near(0.7, 0), near(0.3, 3, true)], 20);
+    expect(typed).toBeGreaterThan(0.8);
+    expect(likely).toBeLessThan(0.1);
+    const scores = scoresOf(fieldOf([near(0.3, 3), near(0.3, 3, true)]), weights);
+    expect((scores[1] ?? 0) - (scores[0] ?? 0)).toBeCloseTo(20, 9);
   });
 });
 
@@ -144,6 +201,8 @@ describe('parseRelevanceWeights', () => {
     expect(() => parseRelevanceWeights(null, 'another')).toThrow(/fitted for other weights/);
     const lacking = { ...weights, regimes: { ...weights.regimes, head: { ranking: { best: Number.NaN }, trust: {} } } };
     expect(() => parseRelevanceWeights(lacking, weights.fingerprint)).toThrow(/lacks head.ranking/);
+    const { plain: _plain, ...without } = weights;
+    expect(() => parseRelevanceWeights(without, weights.fingerprint)).toThrow(/lacks a number of its plain part/);
     const { origin: _, ...unsigned } = weights;
     expect(() => parseRelevanceWeights(unsigned, weights.fingerprint)).toThrow(/does not say what it was fitted on/);
   });
@@ -152,7 +211,7 @@ describe('parseRelevanceWeights', () => {
     const [row] = MODELS;
     if (row === undefined) throw new Error('no model');
     const { calibration, problem } = await loadCalibration({ ...row, fingerprint: 'another' });
-    expect(calibration.fitted).toBeUndefined();
+    expect(calibration).toEqual(UNFITTED);
     expect(problem).toMatch(/run the fit again/);
   });
 });
