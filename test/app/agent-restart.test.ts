@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { call, registration } from './client.ts';
 import { type HashService, startHashService } from './hash-service.ts';
@@ -68,14 +67,13 @@ it('loses no agent, spares those who fall silent together, lets them go, and rou
   const living = held.filter(({ agentId }) => Number(agentId.slice('agent-'.length)) >= DEAD);
   let refused = 0;
   let isSparing = false;
-  const endAt = Date.now() + 60_000;
-  for (let gone = 0; gone < DEAD && Date.now() < endAt; ) {
+  const gone = async (): Promise<number> => {
     const { body } = await call(url, 'POST', '/v1/heartbeats', { beats: living });
     refused += body.refused;
     isSparing ||= body.registry?.preserving === true;
-    gone = (await offlineIds(url)).filter((id) => Number(id.slice('agent-'.length)) < DEAD).length;
-    await sleep(INTERVAL_MS / 10);
-  }
+    return (await offlineIds(url)).filter((id) => Number(id.slice('agent-'.length)) < DEAD).length;
+  };
+  await expect.poll(gone, { timeout: 60_000, interval: INTERVAL_MS / 10 }).toBe(DEAD);
   expect([refused, isSparing]).toEqual([0, true]);
   const offline = await offlineIds(url);
   expect(offline.length).toBe(DEAD);
