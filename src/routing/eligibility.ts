@@ -57,17 +57,18 @@ export function eligibleAgents(
   const dropped: DroppedAgent[] = [];
   const panicking: CapabilityName[] = [];
   const excluded = request.exclude === undefined ? undefined : new Set(request.exclude);
+  const wantsAny = excluded === undefined && request.tags === undefined;
   const nowMs = view.now;
   for (const { name, relevance } of capabilities) {
     const agents = view.agentsOf(request.namespace, name);
-    const wants = (agent: RegisteredAgent) => unwantedReason(agent, request, excluded);
-    const standing = standingOf(agents, wants);
+    const unwanted = wantsAny ? [] : agents.map((agent) => unwantedReason(agent, request, excluded));
+    const standing = standingOf(agents, unwanted);
     if (standing.isPanicking) panicking.push(name);
     const fit: Found[] = [];
-    for (const agent of agents) {
+    for (const [i, agent] of agents.entries()) {
       const inFlight = view.inFlight(agent.record.agentId);
       const freeSlots = freeSlotsOfAgent(agent.record, agent.liveness, inFlight);
-      const reason = wants(agent) ?? stateReason(agent, standing) ?? (freeSlots > 0 ? null : 'no_free_slots');
+      const reason = unwanted[i] ?? stateReason(agent, standing) ?? (freeSlots > 0 ? null : 'no_free_slots');
       if (reason === null) fit.push({ capability: name, relevance, agent, inFlight, freeSlots, weight: 1 });
       else dropped.push({ agentId: agent.record.agentId, capability: name, reason });
     }
@@ -104,20 +105,18 @@ interface Standing {
   readonly isAnyoneSure: boolean;
 }
 
-function standingOf(
-  agents: readonly RegisteredAgent[],
-  wants: (agent: RegisteredAgent) => DropReason | null,
-): Standing {
+/** `unwanted`: why the request cannot take an agent, in the order of the agents; null, or nothing, where it can. */
+function standingOf(agents: readonly RegisteredAgent[], unwanted: readonly (DropReason | null)[]): Standing {
   let alive = 0;
   let healthy = 0;
   let isAnyoneUnfailed = false;
   let isAnyoneSure = false;
-  for (const agent of agents) {
+  for (const [i, agent] of agents.entries()) {
     const { state } = agent.liveness;
     if (state === 'offline' || state === 'cordoned' || state === 'draining') continue;
     alive += 1;
     if (isHealthy(state) && agent.liveness.suspicion === null) healthy += 1;
-    if (isUnanswered(agent.liveness) || wants(agent) !== null) continue;
+    if (isUnanswered(agent.liveness) || (unwanted[i] ?? null) !== null) continue;
     isAnyoneUnfailed = true;
     isAnyoneSure ||= !isLapsed(agent.liveness);
   }
