@@ -88,7 +88,7 @@ export type RuleLint = z.infer<typeof ruleLintSchema>;
 
 export const ruleImportRequestSchema = z
   .strictObject({
-    yaml: text(64_000_000, 1).optional().meta({ description: 'A rule file as the export writes it.' }),
+    yaml: text(16_000_000, 1).optional().meta({ description: 'A rule file as the export writes it.' }),
     rules: z.array(z.unknown()).max(MAX_RULES).optional().meta({ description: 'The rules themselves.' }),
     mode: z.enum(['merge', 'replace']).default('merge').meta({
       description: 'merge keeps rules that the import does not name; replace deletes them.',
