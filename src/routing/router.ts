@@ -120,7 +120,7 @@ export class Router implements RoutingService {
     const found =
       canonical === null
         ? { value: this.#exactly(request, caller.scopes), outcome: 'bypass' as const }
-        : await this.#meaning(request.namespace, canonical, options);
+        : await this.#meaning(request, canonical, options);
     const meant = this.#options.clock.now();
     const decided = this.#decide({ request, caller, canonical, options }, found.value, found.outcome, meant - start);
     // Before anything is answered: a sensitive decision that cannot be recorded is not told.
@@ -177,7 +177,7 @@ export class Router implements RoutingService {
   }
 
   async #meaning(
-    namespace: string,
+    { namespace, probe }: RouteRequest,
     canonical: string,
     options: RoutingOptions,
   ): Promise<{ value: Meaning; outcome: CacheOutcome }> {
@@ -188,7 +188,7 @@ export class Router implements RoutingService {
     if (cached !== undefined) return { value: cached, outcome: 'hit' };
     return this.#cache.load(stamp, key, () =>
       meaningOf(namespace, canonical, {
-        decide: (text) => rules.current.decide(text),
+        decide: (text) => (probe === true ? rules.current.tryOut(text) : rules.current.decide(text)),
         indexer,
         recall: (space, text) => this.#recaller.recall(space, text, options),
         options,

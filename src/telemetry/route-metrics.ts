@@ -32,7 +32,7 @@ export function countRoutes(registry: Registry): () => void {
   const shares = measureShares(registry);
   const probes = new Counter({
     name: METRIC.routeProbes,
-    help: 'Intents asked to measure, by eval and lint: no other figure of routes counts them.',
+    help: 'Intents asked to measure, by eval and lint: no other figure of routes or rules counts them.',
     registers,
   });
   return subscribe('route.decided', (event) => {

@@ -84,15 +84,25 @@ describe('a sensitive capability', () => {
     const events: unknown[] = [];
     onTestFinished(subscribe('route.decided', ({ isProbe, decision }) => events.push([decision, isProbe])));
     const probe = { capability: DELETE.name, probe: true };
+    let evaluations = 0;
+    onTestFinished(
+      subscribe('rules.evaluated', () => {
+        evaluations += 1;
+      }),
+    );
+    expect(await ask({ intent: '注销我的账号', probe: true }, ROUTE)).toMatchObject({ reason: 'scope_required' });
+    expect(evaluations).toBe(0);
     expect(await ask(probe, ROUTE)).toMatchObject({ decision: 'no_match', reason: 'scope_required' });
     expect(await ask(probe, HOLDER)).toMatchObject({ decision: 'route', agent: { agentId: 'account-1' } });
     await ask({ capability: DELETE.name }, HOLDER);
     expect((await records()).map(({ outcome, probe: isProbe }) => [outcome, isProbe])).toEqual([
       ['scope_required', true],
+      ['scope_required', true],
       ['reached', true],
       ['reached', undefined],
     ]);
     expect(events).toEqual([
+      ['no_match', true],
       ['no_match', true],
       ['route', true],
       ['route', false],
