@@ -26,8 +26,12 @@ const NOT_PUBLIC = [
   '::/128',
   '64:ff9b:1::/48',
   '100::/64',
-  '2001::/32',
+  '100:0:0:1::/64',
+  // Protocol assignments, tunnels and test ranges; the few reachable ones inside are no hosts of agents.
+  '2001::/23',
   '2001:db8::/32',
+  '3fff::/20',
+  '5f00::/16',
   'fc00::/7',
   'fe80::/10',
   'fec0::/10',
