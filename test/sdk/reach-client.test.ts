@@ -173,6 +173,17 @@ describe('rebuild', () => {
     expect(ended).toMatchObject({ code: 'AR_ERR_ABORTED', cause: expect.anything() });
   });
 
+  it('ends with what the callback throws, as it is', async () => {
+    const { client } = await clientOf({
+      'POST /v1/index/rebuild': () => eventStream(['event: progress\ndata: {"phase":"texts"}\n\n']),
+    });
+    const thrown = new SyntaxError('the bar is broken');
+    const onProgress = (): void => {
+      throw thrown;
+    };
+    await expect(client.index.rebuild({ onProgress })).rejects.toBe(thrown);
+  });
+
   it('throws when the stream ends early, or when a problem comes instead', async () => {
     const { client } = await clientOf({ 'POST /v1/index/rebuild': () => eventStream(['event: progress\n']) });
     expect((await failureOf(client.index.rebuild({ onProgress: () => {} }))).code).toBe('AR_ERR_UNREACHABLE');
