@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { IndexVersionInfo } from './vector-index.ts';
 
 /**
@@ -58,7 +59,7 @@ export async function syncToDisk(path: string): Promise<void> {
 export async function digestOf(path: string): Promise<FileDigest> {
   const hash = createHash('sha256');
   let bytes = 0;
-  const handle = await open(path, 'r');
+  const handle = await openFile(path);
   try {
     const piece = new Uint8Array(PIECE_BYTES);
     for (let read = await readPiece(handle, piece); read > 0; read = await readPiece(handle, piece)) {
@@ -73,7 +74,7 @@ export async function digestOf(path: string): Promise<FileDigest> {
 
 /** The content, if it is what `expected` says; else the reason in words. */
 export async function readVerified(path: string, expected: FileDigest): Promise<Uint8Array<ArrayBuffer> | string> {
-  const handle = await open(path, 'r');
+  const handle = await openFile(path);
   try {
     const { size } = await handle.stat();
     if (size !== expected.bytes) return `has ${size} bytes instead of ${expected.bytes}`;
@@ -91,6 +92,14 @@ export async function readVerified(path: string, expected: FileDigest): Promise<
   }
 }
 
+/** To be read. A pipe would let open or read wait for ever, a device never end. */
+async function openFile(path: string): Promise<FileHandle> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new Error(`${basename(path)} is not a regular file`);
+}
+
 async function readPiece(handle: FileHandle, piece: Uint8Array): Promise<number> {
   return (await handle.read(piece, 0, piece.length, null)).bytesRead;
 }
@@ -103,7 +112,7 @@ export async function writeSidecar(folder: string, sidecar: Sidecar): Promise<vo
 
 /** The sidecar, or in words why it cannot be trusted. A missing file throws, as in the other readers. */
 export async function readSidecar(folder: string): Promise<Sidecar | string> {
-  const handle = await open(join(folder, SIDECAR_FILE), 'r');
+  const handle = await openFile(join(folder, SIDECAR_FILE));
   let parsed: unknown;
   try {
     parsed = JSON.parse(await handle.readFile('utf8'));

@@ -75,7 +75,9 @@ export type StagingStep = 'files_written' | 'sidecar_written';
 
 const KEPT_VERSIONS = 3;
 const TEMP_PREFIX = '.tmp-';
-const VERSION_FOLDER = /^v(\d{6,15})$/;
+/** Nine digits: a folder of a higher number is none of ours, and must not push the next id out of what ids may be. */
+const VERSION_FOLDER = /^v(\d{6,9})$/;
+const LAST_NUMBER = 999_999_999;
 
 /**
  * Index versions under `<dir>/versions`. A version appears whole or not at all: it is written to a temporary folder,
@@ -117,6 +119,8 @@ export class VersionStore {
 
   async nextId(): Promise<string> {
     await this.#folders();
+    if (this.#lastNumber >= LAST_NUMBER)
+      throw corrupt(`v${LAST_NUMBER}`, 'no number is left for a next one: remove it');
     return `v${String(this.#lastNumber + 1).padStart(6, '0')}`;
   }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,6 +81,18 @@ describe('VersionStore', () => {
     expect(await store.nextId()).toBe('v000003');
     await mkdir(folder('v000007'));
     expect(await store.nextId()).toBe('v000008');
+  });
+
+  it('takes a folder of a number that no version can have for no version, and says where numbers end', async () => {
+    await store.write(draft('flat'));
+    for (const name of ['v999999999999999', 'v1000000000']) await mkdir(folder(name));
+    expect((await store.list()).map(({ id }) => id)).toEqual(['v000001']);
+    expect(await store.nextId()).toBe('v000002');
+    await mkdir(folder('v999999999'));
+    await expect(store.nextId()).rejects.toMatchObject({
+      code: 'AR_ERR_INDEX_CORRUPT',
+      message: expect.stringContaining('remove it'),
+    });
   });
 
   it('counts only versions that hold among the three it keeps', async () => {
@@ -171,6 +184,17 @@ describe('a version that is not what it should be', () => {
     expect(await store.loadNewest(expected)).toEqual({
       refused: [{ id: 'v000001', reason: expect.stringMatching(reason) }],
     });
+  });
+
+  it.each(['version.json', 'ids.json', 'vectors.f32', 'vectors.hnsw'])('is refused: %s is a pipe', async (name) => {
+    await store.write(draft('hnsw'));
+    await rm(folder('v000001', name));
+    execFileSync('mkfifo', [folder('v000001', name)]);
+    await expect(store.load('v000001', expected)).rejects.toMatchObject({
+      code: 'AR_ERR_INDEX_CORRUPT',
+      message: expect.stringContaining('not a regular file'),
+    });
+    expect(await store.loadNewest(expected)).toMatchObject({ refused: [{ id: 'v000001' }] });
   });
 
   it('is refused: a folder under another number', async () => {
