@@ -53,7 +53,7 @@ export class Recaller {
     this.#options = options;
   }
 
-  /** Error: AR_ERR_OVERLOADED when the embedder's queue is full. */
+  /** A model that is down or answers too late is no error. Error: AR_ERR_OVERLOADED when the embedder's queue is full. */
   async recall(
     namespace: string,
     canonical: string,

@@ -36,8 +36,11 @@ export interface TextVectorsOptions {
 
 /** Errors of the embedder that a wait for the model cures; everything else is passed on. */
 export function isModelOutage(error: unknown): boolean {
-  return isAgentReachError(error) && (error.code === 'AR_ERR_MODEL_UNUSABLE' || error.code === 'AR_ERR_NOT_READY');
+  return isAgentReachError(error) && OUTAGES.has(error.code);
 }
+
+/** A deadline that passed while the text waited for its turn: the model is there, and answered too late all the same. */
+const OUTAGES: ReadonlySet<string> = new Set(['AR_ERR_MODEL_UNUSABLE', 'AR_ERR_NOT_READY', 'AR_ERR_DEADLINE']);
 
 /** How long a prepared text is kept for a registration that was not applied: that failed, or was overtaken. */
 const PIN_MS = 300_000;

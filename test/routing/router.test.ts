@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { routeReplySchema, routeRequestSchema, ruleSchema } from '../../src/contract/index.ts';
+import { AgentReachError } from '../../src/core/index.ts';
 import type { RuleSet } from '../../src/rules/index.ts';
 import { MAIL, routerRig, WEATHER } from './router-rig.ts';
 
@@ -317,6 +318,20 @@ describe('Router', () => {
       clock.advance(2_001);
       for (const reply of await both) expect(reply).toMatchObject({ matchedBy: 'lexical', degraded: true });
       embedder.embed = restore;
+    });
+  });
+
+  it('goes on by words where the text waits for the model until it is too late', async () => {
+    const { ask, embedder } = await twoAgents();
+    const late = new AgentReachError('AR_ERR_DEADLINE', { detail: 'The model was busy until it was too late.' });
+    const embed = vi.spyOn(embedder, 'embed').mockRejectedValueOnce(late);
+    const reply = await ask({ intent: 'weather forecast for a city' });
+    expect(reply).toMatchObject({ capability: WEATHER.name, matchedBy: 'lexical', degraded: true });
+    expect(reply.degradedReason).toContain('busy');
+    embed.mockRestore();
+    expect(await ask({ intent: 'weather forecast for a city' })).toMatchObject({
+      matchedBy: 'semantic',
+      cache: 'miss',
     });
   });
 
