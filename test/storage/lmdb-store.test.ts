@@ -76,6 +76,42 @@ describe('lmdb store on disk', () => {
     }
   });
 
+  test('refuses a data file of bytes by chance after its first pages, and frees the directory again', async () => {
+    const store = await LmdbStore.open({ dataDir: folder });
+    await store.commit([{ table: 'vectors', key: 'large', value: new Uint8Array(100_000) }]);
+    await store.close();
+    const path = join(folder, 'store', 'data.mdb');
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 8_192);
+    writeFileSync(path, bytes);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(LmdbStore.open({ dataDir: folder })).rejects.toMatchObject({
+        code: 'AR_ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining('move'),
+      });
+    }
+  });
+
+  test('commits nothing while less than 16 MiB would stay free, says why, and goes on once there is room', async () => {
+    let free = 16 * 1_048_576 + 1_000;
+    const store = await LmdbStore.open({ dataDir: folder, freeBytes: () => free });
+    const put = (key: string, bytes: number) => store.commit([{ table: 'agents', key, value: new Uint8Array(bytes) }]);
+    const full = { code: 'AR_ERR_STORE_UNAVAILABLE', message: expect.stringContaining('make room') };
+    await put('small', 100);
+    await expect(put('large', 600)).rejects.toMatchObject(full);
+    expect(store.problem).toContain('only 16.0 MiB of disk are free');
+    // Those in flight count together.
+    const outcomes = await Promise.allSettled([put('a', 200), put('b', 200), put('c', 200)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    free = 0;
+    await expect(put('more', 1)).rejects.toMatchObject(full);
+    expect((await store.entries('agents')).map(([key]) => key)).toEqual(['a', 'b', 'small']);
+    free = 1e9;
+    await put('large', 600);
+    expect(store.problem).toBeNull();
+    await store.close();
+  });
+
   test('starts in a folder whose first start was cut short before it held data', async () => {
     mkdirSync(join(folder, 'store'));
     writeFileSync(join(folder, 'store', 'data.mdb'), '');

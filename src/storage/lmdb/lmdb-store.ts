@@ -6,7 +6,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { errorText, isAgentReachError, nextTurn } from '../../core/index.ts';
+import { type AgentReachError, errorText, isAgentReachError, nextTurn } from '../../core/index.ts';
 import {
   assertStorable,
   byKey,
@@ -24,6 +24,7 @@ import {
 import { checkSchemaVersion } from '../schema-version.ts';
 import { lockDataDir } from './data-dir.ts';
 import type { DirectoryLock } from './directory-lock.ts';
+import { DiskSpace, type FreeBytes } from './disk-space.ts';
 import { flawOfLmdbFile } from './lmdb-file.ts';
 
 /** Made beside data.mdb once that holds something, so that an empty data.mdb can be told from a new one. */
@@ -35,6 +36,7 @@ export class LmdbStore implements KeyValueStore {
   readonly #environment: RootDatabase<Buffer, string>;
   readonly #tables: ReadonlyMap<TableName, Table>;
   readonly #lock: DirectoryLock;
+  readonly #space: DiskSpace;
   #closing: Promise<void> | undefined;
   #isClaimDue = false;
   #commitProblem: string | null = null;
@@ -43,10 +45,12 @@ export class LmdbStore implements KeyValueStore {
     environment: RootDatabase<Buffer, string>,
     tables: ReadonlyMap<TableName, Table>,
     lock: DirectoryLock,
+    space: DiskSpace,
   ) {
     this.#environment = environment;
     this.#tables = tables;
     this.#lock = lock;
+    this.#space = space;
   }
 
   /**
@@ -54,14 +58,19 @@ export class LmdbStore implements KeyValueStore {
    * while another process has it open; AR_ERR_STORE_UNAVAILABLE where the folder cannot be used or was written by
    * another version.
    */
-  static async open(options: { readonly dataDir: string }): Promise<LmdbStore> {
+  static async open(options: { readonly dataDir: string; readonly freeBytes?: FreeBytes }): Promise<LmdbStore> {
     const dataDir = resolve(options.dataDir);
     const folder = join(dataDir, 'store');
     const lock = await lockDataDir(dataDir, folder);
     let environment: RootDatabase<Buffer, string> | undefined;
     try {
       environment = openEnvironment(folder);
-      const store = new LmdbStore(environment, openTables(environment), lock);
+      const store = new LmdbStore(
+        environment,
+        openTables(environment, folder),
+        lock,
+        new DiskSpace(folder, options.freeBytes),
+      );
       await checkSchemaVersion(store, dataDir);
       markAsUsed(folder);
       return store;
@@ -127,22 +136,30 @@ export class LmdbStore implements KeyValueStore {
   async commit(writes: readonly TableWrite[]): Promise<void> {
     this.#assertOpen();
     assertStorable(writes);
-    this.#claimCommits();
     try {
-      const committed = this.#environment.batch(() => {
-        for (const { table, key, value } of writes) {
-          // Inside a batch lmdb answers these with one settled promise; the batch's own promise tells the outcome.
-          if (value === null) void this.#table(table).remove(key);
-          else void this.#table(table).put(key, asBuffer(value));
-        }
-      });
-      this.#claimAtTurnEnd();
-      await committed;
+      await this.#space.within(bytesOf(writes), () => this.#commit(writes));
       this.#commitProblem = null;
     } catch (error) {
+      if (isAgentReachError(error)) {
+        this.#commitProblem = error.message;
+        throw error;
+      }
       this.#commitProblem = `lmdb could not commit: ${await commitFailure(error)}`;
       throw storeUnavailable(this.#commitProblem, error);
     }
+  }
+
+  async #commit(writes: readonly TableWrite[]): Promise<void> {
+    this.#claimCommits();
+    const committed = this.#environment.batch(() => {
+      for (const { table, key, value } of writes) {
+        // Inside a batch lmdb answers these with one settled promise; the batch's own promise tells the outcome.
+        if (value === null) void this.#table(table).remove(key);
+        else void this.#table(table).put(key, asBuffer(value));
+      }
+    });
+    this.#claimAtTurnEnd();
+    await committed;
   }
 
   close(): Promise<void> {
@@ -232,17 +249,29 @@ function openEnvironment(folder: string): RootDatabase<Buffer, string> {
       overlappingSync: false,
     });
   } catch (error) {
-    throw storeUnavailable(
-      `the store in ${folder} cannot be opened (${errorText(error)}): restore it, or move the folder away to start empty`,
-      error,
-    );
+    throw cannotOpen(folder, error);
   }
 }
 
-function openTables(environment: RootDatabase<Buffer, string>): ReadonlyMap<TableName, Table> {
-  return new Map(
-    TABLES.map((name) => [name, environment.openDB<Buffer, string>({ name, encoding: 'binary' })] as const),
+function openTables(environment: RootDatabase<Buffer, string>, folder: string): ReadonlyMap<TableName, Table> {
+  try {
+    return new Map(
+      TABLES.map((name) => [name, environment.openDB<Buffer, string>({ name, encoding: 'binary' })] as const),
+    );
+  } catch (error) {
+    throw cannotOpen(folder, error);
+  }
+}
+
+function cannotOpen(folder: string, error: unknown): AgentReachError {
+  return storeUnavailable(
+    `the store in ${folder} cannot be opened (${errorText(error)}): restore it, or move the folder away to start empty`,
+    error,
   );
+}
+
+function bytesOf(writes: readonly TableWrite[]): number {
+  return writes.reduce((sum, { key, value }) => sum + key.length + (value?.byteLength ?? 0), 0);
 }
 
 function ignore(): void {}
