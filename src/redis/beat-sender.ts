@@ -4,6 +4,7 @@
  */
 import { type CancelTimer, errorText, log } from '../core/index.ts';
 import type { RedisLink } from './redis-link.ts';
+import { runScript } from './redis-script.ts';
 import { BEATS } from './redis-scripts.ts';
 import { RedisTime } from './redis-time.ts';
 
@@ -73,14 +74,14 @@ export class BeatSender {
   }
 
   async #run(notes: readonly BeatNote[]): Promise<void> {
-    const { redis, keys, clock, instance } = this.#link;
+    const { keys, clock, instance } = this.#link;
     const sentAt = clock.now();
     const batch = JSON.stringify(notes.map(({ told }) => told));
     const beats = notes.flatMap(({ agentId, leaseId, leaseMs }) => [agentId, leaseId, Math.max(0, leaseMs)]);
     const names = [keys.logId, keys.position, keys.table('agents'), keys.deadlines, keys.beats, keys.leases];
     const until = this.#time.in(LATEST_MS, sentAt);
     const args = [this.#log.id, this.#log.position, instance, batch, KEPT_BATCHES, until, ...beats];
-    const [outcome, redisMs] = (await redis.eval(BEATS, names.length, ...names, ...args)) as [number, number];
+    const [outcome, redisMs] = (await runScript(this.#link, BEATS, names, args)) as [number, number];
     this.#time.learn(redisMs, sentAt);
     if (outcome !== 1) throw new Error('Redis holds other data than this instance has read');
   }

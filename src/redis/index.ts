@@ -5,6 +5,7 @@ export { COMMAND_TIMEOUT_MS, connectRedis, type Redis, SILENCE_TIMEOUT_MS } from
 export { redisAway, redisFailure } from './redis-failure.ts';
 export { DEFAULT_PREFIX, type RedisKeys, redisKeys } from './redis-keys.ts';
 export type { RedisLink } from './redis-link.ts';
+export { runScript } from './redis-script.ts';
 export { CHECKPOINT, COMMIT, OPEN } from './redis-scripts.ts';
 export { RedisTime } from './redis-time.ts';
 export { SweeperElection } from './sweeper-election.ts';

@@ -3,6 +3,7 @@
  * run. By Redis's own clock; who says nothing for long is forgotten.
  */
 import type { RedisLink } from './redis-link.ts';
+import { runScript } from './redis-script.ts';
 
 const FORGOTTEN_AFTER_MS = 60_000;
 const MODEL_FORGOTTEN_AFTER_MS = 7 * 24 * 3_600_000;
@@ -45,9 +46,14 @@ export class InstancePresence {
 
   /** Says it, and hears what the others said last. */
   async tell(fingerprint: string, note: string): Promise<Presence> {
-    const { redis, keys, instance } = this.#link;
+    const { keys, instance } = this.#link;
     const limits = [FORGOTTEN_AFTER_MS, MODEL_FORGOTTEN_AFTER_MS];
-    const answer = await redis.eval(TELL, 2, keys.instances, keys.models, instance, note, fingerprint, ...limits);
+    const answer = await runScript(
+      this.#link,
+      TELL,
+      [keys.instances, keys.models],
+      [instance, note, fingerprint, ...limits],
+    );
     const [instances, models] = answer as [[string, number, string][], [string, number][]];
     return {
       instances: instances.map(([id, agoMs, said]) => ({ instance: id, agoMs, note: said })),

@@ -5,6 +5,8 @@ import type { RedisKeys } from './redis-keys.ts';
 /** One instance's way to the Redis that it shares. */
 export interface RedisLink {
   readonly redis: Redis;
+  /** Where that is, without a password. */
+  readonly place: string;
   readonly keys: RedisKeys;
   readonly clock: Clock;
   /** Names this process among the instances. */

@@ -3,6 +3,7 @@
  * while the text is embedded and lapses by itself where its holder died, so that nobody waits for longer than that.
  */
 import type { RedisLink } from './redis-link.ts';
+import { runScript } from './redis-script.ts';
 
 /** How long others wait for an instance that died while it embedded. */
 const TERM_MS = 3_000;
@@ -73,7 +74,7 @@ export class TextClaims {
     const answers: number[] = [];
     for (let from = 0; from < keys.length; from += MOST_A_SCRIPT) {
       const some = keys.slice(from, from + MOST_A_SCRIPT);
-      const answer = await this.#link.redis.eval(script, some.length, ...some, ...args);
+      const answer = await runScript(this.#link, script, some, args);
       if (Array.isArray(answer)) answers.push(...(answer as number[]));
     }
     return answers;

@@ -4,6 +4,7 @@
  * which hears of it at its next renewal; what it stores meanwhile under its lower number is to be refused.
  */
 import type { RedisLink } from './redis-link.ts';
+import { runScript } from './redis-script.ts';
 
 const DEFAULT_TERM_MS = 5_000;
 const RENEWALS_A_TERM = 5;
@@ -59,11 +60,11 @@ export class WorkClaims {
 
   /** undefined where another instance does it. */
   async take(work: string, { above = 0, byForce = false }: TakeOptions = {}): Promise<WorkClaim | undefined> {
-    const { redis, keys, instance, clock } = this.#link;
+    const { keys, instance, clock } = this.#link;
     const holder = `${instance}/${++this.#count}`;
     const names = [keys.work(work), keys.workFence(work)];
     const askedAt = clock.now();
-    const fence = Number(await redis.eval(TAKE, 2, ...names, holder, this.#termMs, above, byForce ? 1 : 0));
+    const fence = Number(await runScript(this.#link, TAKE, names, [holder, this.#termMs, above, byForce ? 1 : 0]));
     return fence === 0 ? undefined : this.#held(keys.work(work), holder, { fence, askedAt });
   }
 
@@ -73,14 +74,15 @@ export class WorkClaims {
   }
 
   #held(key: string, holder: string, { fence, askedAt }: { fence: number; askedAt: number }): WorkClaim {
-    const { redis, clock } = this.#link;
+    const { clock } = this.#link;
     const ending = new AbortController();
     let until = askedAt + this.#termMs;
     let cancel = (): void => undefined;
     const confirm = async (): Promise<boolean> => {
       if (ending.signal.aborted) return false;
       const renewedAt = clock.now();
-      if (Number(await redis.eval(RENEW, 1, key, holder, this.#termMs)) === 1) until = renewedAt + this.#termMs;
+      if (Number(await runScript(this.#link, RENEW, [key], [holder, this.#termMs])) === 1)
+        until = renewedAt + this.#termMs;
       else ending.abort();
       return !ending.signal.aborted;
     };
@@ -99,7 +101,7 @@ export class WorkClaims {
       confirm,
       release: async () => {
         cancel();
-        await redis.eval(RELEASE, 1, key, holder).catch(() => undefined);
+        await runScript(this.#link, RELEASE, [key], [holder]).catch(() => undefined);
       },
     };
   }

@@ -26,7 +26,7 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
 
   function candidate(instance: string) {
     const clock = new ManualClock();
-    const link: RedisLink = { redis, keys, clock, instance };
+    const link: RedisLink = { redis, place: server.url, keys, clock, instance };
     const fences: (string | null)[] = [];
     const election = new SweeperElection({ link, onChange: (fence) => fences.push(fence) });
     ends.push(() => election.stop());

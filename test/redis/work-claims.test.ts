@@ -20,7 +20,7 @@ describe.runIf(hasRedisServer)('claims', () => {
   beforeEach(() => redis.flushall().then(() => undefined));
 
   function linkOf(instance: string): RedisLink & { readonly clock: ManualClock } {
-    return { redis, keys, clock: new ManualClock(), instance };
+    return { redis, place: server.url, keys, clock: new ManualClock(), instance };
   }
 
   test('give work to one instance at a time, under a number that rises', async () => {
@@ -32,6 +32,19 @@ describe.runIf(hasRedisServer)('claims', () => {
     await first?.release();
     expect((await b.take('build'))?.fence).toBe(2);
     expect(await a.take('build')).toBeUndefined();
+  });
+
+  test('say where Redis is that is away, and hold nothing then', async () => {
+    const away = new Redis(server.url, { lazyConnect: true, enableOfflineQueue: false });
+    const link = { ...linkOf('a'), redis: away };
+    const refusal = {
+      code: 'AR_ERR_STORE_UNAVAILABLE',
+      message: `Redis at ${server.url} is away: not connected; trying again`,
+    };
+    await expect(new WorkClaims(link).take('build')).rejects.toMatchObject(refusal);
+    await expect(new TextClaims(link).take('model', ['hash'])).rejects.toMatchObject(refusal);
+    await expect(new InstancePresence(link).tell('model', '{}')).rejects.toMatchObject(refusal);
+    away.disconnect();
   });
 
   test('number above what the caller has seen, so that a lost counter repeats none', async () => {

@@ -19,7 +19,8 @@ describe.runIf(hasRedisServer)('the past of the change feed', () => {
   });
   beforeEach(() => redis.flushall().then(() => undefined));
 
-  const checkpoints = () => new FeedCheckpoints({ redis, keys: redisKeys(), clock: systemClock, instance: 'a' }, 10);
+  const checkpoints = () =>
+    new FeedCheckpoints({ redis, place: server.url, keys: redisKeys(), clock: systemClock, instance: 'a' }, 10);
 
   test('keeps the newest two that are far enough apart, whoever writes them', async () => {
     const [one, other] = [checkpoints(), checkpoints()];

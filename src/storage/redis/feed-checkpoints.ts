@@ -2,7 +2,7 @@
  * What the change feed had told at two positions of the log, the older one far enough back that a reader of before
  * finds its place, the newer one to take its place. Who starts later tells on from there.
  */
-import { CHECKPOINT, type RedisLink } from '../../redis/index.ts';
+import { CHECKPOINT, type RedisLink, runScript } from '../../redis/index.ts';
 
 export interface FeedCheckpoint {
   /** Of the last entry that was told. */
@@ -39,9 +39,9 @@ export class FeedCheckpoints {
   }
 
   async save({ position, told }: FeedCheckpoint): Promise<void> {
-    const { redis, keys } = this.#link;
+    const { keys } = this.#link;
     // Not twice while the first is under way.
     this.#newest = position;
-    this.#newest = Number(await redis.eval(CHECKPOINT, 1, keys.told, position, told, this.#distance));
+    this.#newest = Number(await runScript(this.#link, CHECKPOINT, [keys.told], [position, told, this.#distance]));
   }
 }

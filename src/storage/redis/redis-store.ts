@@ -77,7 +77,6 @@ interface Opened {
   readonly log: RedisLog;
   readonly logEntries: number;
   readonly tables: OpeningTables;
-  readonly place: string;
   readonly lock: DirectoryLock | undefined;
 }
 
@@ -129,6 +128,7 @@ export class RedisStore implements KeyValueStore {
     lock: DirectoryLock | undefined,
   ): Promise<RedisStore> {
     const keys = redisKeys(prefix);
+    const { place } = redisAddress(url);
     const redis = await connectRedis(url, keys.logId);
     opening.push(redis);
     const listening = await connectRedis(url, keys.logId);
@@ -136,11 +136,10 @@ export class RedisStore implements KeyValueStore {
     const instance = randomBytes(8).toString('hex');
     const [id] = (await redis.eval(OPEN, 2, keys.logId, keys.position, instance)) as [string, string];
     const snapshot = await takeSnapshot(redis, keys);
-    const link: RedisLink = { redis, keys, clock, instance };
+    const link: RedisLink = { redis, place, keys, clock, instance };
     const opened = new OpeningTables(snapshot);
-    const { place } = redisAddress(url);
     const log = new RedisLog({ id, instance, keys, clock, place, redis: listening, opened }, snapshot);
-    const store = new RedisStore({ link, log, logEntries, tables: opened, place, lock });
+    const store = new RedisStore({ link, log, logEntries, tables: opened, lock });
     await checkSchemaVersion(store, place);
     return store;
   }
@@ -152,7 +151,7 @@ export class RedisStore implements KeyValueStore {
 
   get problem(): string | null {
     if (this.#closing !== undefined) return STORE_CLOSED;
-    if (this.#redis.status !== 'ready') return redisAway(this.#opened.place);
+    if (this.#redis.status !== 'ready') return redisAway(this.link.place);
     return this.log.problem ?? this.#commitProblem;
   }
 
@@ -332,7 +331,7 @@ export class RedisStore implements KeyValueStore {
     try {
       return await answer;
     } catch (error) {
-      const reason = redisFailure(this.#opened.place, error);
+      const reason = redisFailure(this.link.place, error);
       onFailure?.(reason);
       throw storeUnavailable(reason, error);
     } finally {
