@@ -2,7 +2,7 @@ export type { ApiKey } from './api-keys.ts';
 export { createHttpApp, type HttpApp, type HttpOptions } from './app.ts';
 export { type HttpServer, type ServerOptions, startHttpServer } from './server.ts';
 export type {
-  AgentDirectory,
+  AgentDesk,
   CapabilityDirectory,
   FeedbackDesk,
   HttpCaller,

@@ -47,7 +47,7 @@ export interface HttpCaller extends Caller {
   readonly keyId: string;
 }
 
-export interface AgentDirectory {
+export interface AgentDesk {
   register(registration: Registration): Promise<{ readonly reply: RegistrationReply; readonly created: boolean }>;
   heartbeat(agentId: string, beat: Heartbeat): MaybePromise<HeartbeatReply>;
   /** `leaseId` null: an operator's word, whatever the lease. */
@@ -135,7 +135,7 @@ export interface EventFeedService {
 export interface HttpServices {
   readonly events: EventFeedService;
   readonly audit: AuditBook;
-  readonly registry: AgentDirectory & AgentHealthDesk & CapabilityDirectory;
+  readonly registry: AgentDesk & AgentHealthDesk & CapabilityDirectory;
   readonly rules: RuleBook;
   readonly feedback: FeedbackDesk;
   readonly routing: RoutingService;

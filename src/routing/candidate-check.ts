@@ -16,7 +16,7 @@ export interface CandidateCheckOptions {
 }
 
 /** A version that does not serve yet, and what was learnt for it. */
-export interface Candidate {
+export interface VersionCandidate {
   readonly version: LoadedVersion;
   readonly heads?: HeadSet | undefined;
   /** Whether it says other things than are served. */
@@ -50,7 +50,7 @@ export class CandidateCheck {
    * Heads for which a line would be answered wrong are left out, and the version is tried without them. Error:
    * AR_ERR_INDEX_SELF_CHECK that names the lines.
    */
-  async run(candidate: Candidate, onDone: (done: number, total: number) => void): Promise<CandidateFindings> {
+  async run(candidate: VersionCandidate, onDone: (done: number, total: number) => void): Promise<CandidateFindings> {
     const { golden } = this.#options;
     const learnt = candidate.heads?.size ?? 0;
     const asked = await this.#ask(candidate, onDone);
@@ -73,7 +73,7 @@ export class CandidateCheck {
   }
 
   async #ask(
-    candidate: Candidate,
+    candidate: VersionCandidate,
     onDone: (done: number, total: number) => void,
   ): Promise<{ readonly broken: readonly GoldenMiss[]; readonly outcome: GoldenOutcome }> {
     const { golden, answerer } = this.#options;
@@ -84,7 +84,7 @@ export class CandidateCheck {
     return { broken, outcome };
   }
 
-  async #viewOf({ version, heads }: Candidate): Promise<Searchable> {
+  async #viewOf({ version, heads }: VersionCandidate): Promise<Searchable> {
     return this.#options.indexer.liveOver(this.#options.vectors.withBase(version), heads);
   }
 
@@ -100,7 +100,7 @@ export class CandidateCheck {
   }
 
   /** Each time over a fresh view: what came while a line was asked is no fault of the candidate. */
-  async #brokenLive(candidate: Candidate, outcome: GoldenOutcome): Promise<readonly GoldenMiss[]> {
+  async #brokenLive(candidate: VersionCandidate, outcome: GoldenOutcome): Promise<readonly GoldenMiss[]> {
     let broken = outcome.wrong;
     for (let attempt = 0; attempt < ATTEMPTS && broken.length > 0; attempt++) {
       broken = await this.#brokenIn(await this.#viewOf(candidate), { right: 0, wrong: broken });

@@ -29,12 +29,12 @@ import { epochMoved } from '../epoch-wait.ts';
 import { olderSpellingWarnings } from '../older-spelling-warning.ts';
 import { emptyReply, jsonReply } from '../reply.ts';
 import { parseWith } from '../schema-issues.ts';
-import type { AgentDirectory, EventFeedService } from '../services.ts';
+import type { AgentDesk, EventFeedService } from '../services.ts';
 
 const TAG = 'agents';
 const agentParams = z.strictObject({ agentId: agentIdField });
 
-export function agentEndpoints(registry: AgentDirectory, events: EventFeedService, clock: Clock): Endpoint[] {
+export function agentEndpoints(registry: AgentDesk, events: EventFeedService, clock: Clock): Endpoint[] {
   return [
     registerAgent(registry),
     listAgents(registry, events, clock),
@@ -44,7 +44,7 @@ export function agentEndpoints(registry: AgentDirectory, events: EventFeedServic
   ];
 }
 
-const registerAgent = (registry: AgentDirectory): Endpoint =>
+const registerAgent = (registry: AgentDesk): Endpoint =>
   endpoint({
     method: 'post',
     path: '/v1/agents',
@@ -86,7 +86,7 @@ function withOlderSpellings(reply: RegistrationReply, body: Registration, sentBo
   return older.length === 0 ? reply : { ...reply, warnings: [...reply.warnings, ...older] };
 }
 
-const listAgents = (registry: AgentDirectory, events: EventFeedService, clock: Clock): Endpoint =>
+const listAgents = (registry: AgentDesk, events: EventFeedService, clock: Clock): Endpoint =>
   endpoint({
     method: 'get',
     path: '/v1/agents',
@@ -107,7 +107,7 @@ const listAgents = (registry: AgentDirectory, events: EventFeedService, clock: C
     },
   });
 
-const readAgent = (registry: AgentDirectory): Endpoint =>
+const readAgent = (registry: AgentDesk): Endpoint =>
   endpoint({
     method: 'get',
     path: '/v1/agents/{agentId}',
@@ -121,7 +121,7 @@ const readAgent = (registry: AgentDirectory): Endpoint =>
     handle: async ({ params }) => jsonReply(200, await registry.get(params.agentId)),
   });
 
-const renewLease = (registry: AgentDirectory): Endpoint =>
+const renewLease = (registry: AgentDesk): Endpoint =>
   endpoint({
     method: 'put',
     path: '/v1/agents/{agentId}/heartbeat',
@@ -141,7 +141,7 @@ const renewLease = (registry: AgentDirectory): Endpoint =>
     handle: async ({ params, body }) => jsonReply(200, await registry.heartbeat(params.agentId, body)),
   });
 
-const withdrawAgent = (registry: AgentDirectory): Endpoint =>
+const withdrawAgent = (registry: AgentDesk): Endpoint =>
   endpoint({
     method: 'delete',
     path: '/v1/agents/{agentId}',

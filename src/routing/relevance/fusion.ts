@@ -34,7 +34,7 @@ export interface LexicalEvidence {
   readonly hit: { readonly score: number; readonly coverage: number };
 }
 
-interface Candidate {
+interface FoundCapability {
   readonly entry: IndexedCapability;
   similarity: number | null;
   text: string | null;
@@ -80,8 +80,8 @@ export function gather(
   canonical: string,
   query: Float32Array | undefined,
   recallK: number,
-): Candidate[] {
-  const found = new Map<IndexedCapability, Candidate>();
+): FoundCapability[] {
+  const found = new Map<IndexedCapability, FoundCapability>();
   const named = namedIn(sources, canonical);
   if (query !== undefined) {
     for (const { entry, similarity, text } of sources.nearest(query, recallK)) {
@@ -119,7 +119,7 @@ function namedIn({ named }: FusionSources, canonical: string): readonly IndexedC
 function nearestOf(
   entry: IndexedCapability,
   similarities: readonly (number | undefined)[],
-): Pick<Candidate, 'similarity' | 'text' | 'similarities'> {
+): Pick<FoundCapability, 'similarity' | 'text' | 'similarities'> {
   let similarity: number | null = null;
   let text: string | null = null;
   for (let at = 0; at < similarities.length; at++) {
@@ -132,7 +132,10 @@ function nearestOf(
 }
 
 /** Named ones, then by the plain weighted sum; equal ones by name, so that the order of registration changes nothing. */
-export function leaders(candidates: readonly Candidate[], { lexicalWeight }: ModelCalibration): Candidate[] {
+export function leaders(
+  candidates: readonly FoundCapability[],
+  { lexicalWeight }: ModelCalibration,
+): FoundCapability[] {
   return candidates
     .map((one) => ({
       one,
@@ -148,7 +151,7 @@ export function leaders(candidates: readonly Candidate[], { lexicalWeight }: Mod
     .map(({ one }) => one);
 }
 
-export function evidenceOf(one: Candidate, sources: FusionSources, query: Float32Array): CapabilityEvidence {
+export function evidenceOf(one: FoundCapability, sources: FusionSources, query: Float32Array): CapabilityEvidence {
   const similarities = one.similarities ?? sources.similarities(one.entry, query);
   const best = one.similarity ?? 0;
   let name: number | undefined;
@@ -181,7 +184,7 @@ export function evidenceOf(one: Candidate, sources: FusionSources, query: Float3
   };
 }
 
-function recalled(one: Candidate, relevance: number): RecalledCapability {
+function recalled(one: FoundCapability, relevance: number): RecalledCapability {
   return {
     name: one.entry.name as CapabilityName,
     sensitive: one.entry.sensitive,
