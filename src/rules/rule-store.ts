@@ -16,7 +16,10 @@ export interface RuleSetVersion extends Omit<RuleEditRecord, 'ruleCount'> {
   readonly rules: readonly Rule[];
 }
 
-/** Where rule sets outlive the process. Error: AR_ERR_STORE_UNAVAILABLE; nothing was stored then. */
+/**
+ * Where rule sets outlive the process. Error: AR_ERR_STORE_UNAVAILABLE; nothing was stored then, or all of it where the
+ * answer was lost on the way: the same edit made again changes nothing, or finds that the rules have changed.
+ */
 export interface RuleStore {
   /** The newest set, or undefined before the first edit. */
   load(): Promise<RuleSetVersion | undefined>;
