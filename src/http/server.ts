@@ -13,6 +13,8 @@ import { requestIdFrom } from './request-input.ts';
 
 /** A client that has not sent its headers by then is stalled or hostile. */
 const HEADERS_TIMEOUT_MS = 10_000;
+/** How often Node looks whose time is over; by default 30 s, three times what headers may take. */
+const CHECKS_EVERY_MS = 1_000;
 /** From the first byte to the end of the body: 1 MiB at 35 KB/s. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the 60 s of common proxies: the side that reuses a connection should be the one to close it. */
@@ -23,6 +25,8 @@ export interface ServerOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly clock?: Clock;
+  /** For the headers; 10 s unless given. */
+  readonly headersTimeoutMs?: number;
 }
 
 export interface HttpServer {
@@ -36,7 +40,8 @@ export async function startHttpServer(app: HttpApp, options: ServerOptions): Pro
   const listener = getRequestListener(app.fetch, { hostname: options.host, errorHandler: refuseRequest });
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
+    headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECKS_EVERY_MS,
     // Node would answer a missing Host itself, with an empty body.
     requireHostHeader: false,
   });

@@ -134,6 +134,18 @@ describe('graceful stop', () => {
     expect(refused.toLowerCase()).toContain('retry-after: 1');
   });
 
+  it('waits no longer than the grace for a body that was sent by half', async () => {
+    const service = await startTestService();
+    const half = await openRaw(service.server.port);
+    const request = post('{"intent":"rain"}');
+    half.socket.write(request.slice(0, -5));
+    await service.send('GET', '/healthz');
+    const stopped = service.server.stop(5_000);
+    service.clock.advance(5_000);
+    await stopped;
+    expect(await half.closed).toBe('');
+  });
+
   it('joins a second stop with the first', async () => {
     const service = await startTestService();
     await Promise.all([service.server.stop(1_000), service.server.stop(1_000)]);
@@ -152,6 +164,15 @@ describe('graceful stop', () => {
 });
 
 describe('the server', () => {
+  it('cuts a connection whose headers drip in, soon after their time is over', async () => {
+    const { app } = await startTestService();
+    const server = await startHttpServer(app, { host: '127.0.0.1', port: 0, headersTimeoutMs: 200 });
+    const dripping = await openRaw(server.port);
+    dripping.socket.write('POST /v1/route HTTP/1.1\r\nHost: x\r\nX-A');
+    expect(await dripping.closed).toMatch(/^HTTP\/1.1 408 [\s\S]*AR_ERR_REQUEST_TIMEOUT/);
+    await server.stop(1_000);
+  });
+
   it('answers bytes that are not HTTP with a problem and closes', async () => {
     const { server } = await startTestService();
     const raw = await openRaw(server.port);
