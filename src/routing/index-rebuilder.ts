@@ -105,7 +105,10 @@ export class IndexRebuilder {
     return this.#running !== undefined;
   }
 
-  /** A second call while one runs joins it; so does a call while another instance builds for all. */
+  /**
+   * A second call while one runs joins it; so does a call while another instance builds for all. Error:
+   * AR_ERR_INDEX_OVERTAKEN where `runAlone` or another instance ended it.
+   */
   async rebuild(request: RebuildRequest): Promise<IndexVersion> {
     if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
     if (request.onProgress !== undefined) this.#progressListeners.add(request.onProgress);
@@ -117,12 +120,14 @@ export class IndexRebuilder {
         if (this.#firstChangeAt !== undefined) this.#schedule();
       });
       return await this.#asked;
+    } catch (error) {
+      throw this.#isStopped || !isInterruption(error) ? error : overtaken(error);
     } finally {
       if (request.onProgress !== undefined) this.#progressListeners.delete(request.onProgress);
     }
   }
 
-  /** Ends a rebuild under way (AR_ERR_STOPPING for who waits for it) and runs the task with none beside it. */
+  /** Ends a rebuild under way (AR_ERR_INDEX_OVERTAKEN for who waits for it) and runs the task with none beside it. */
   async runAlone<Result>(task: () => Promise<Result>): Promise<Result> {
     if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
     const before = this.#alone;
@@ -157,7 +162,7 @@ export class IndexRebuilder {
   noteFailure(error: unknown, why: string): unknown {
     const named = this.#withTexts(error);
     // Interrupted by a rollback or a stop: nothing went wrong.
-    if (isAgentReachError(named) && named.code === 'AR_ERR_STOPPING') return named;
+    if (isInterruption(named)) return named;
     const { clock } = this.#options;
     const reason = errorText(named);
     const failed = failedCheck(named);
@@ -337,13 +342,22 @@ export class IndexRebuilder {
         return;
       }
       const why = vectors.versionId === NO_VERSION_ID ? firstWhy : isDeltaLarge ? 'delta' : 'capability_change';
-      this.rebuild({ by: 'service', why, isWanted: () => !this.#isUpToDate() }).catch(() => {
-        this.#failures++;
+      this.rebuild({ by: 'service', why, isWanted: () => !this.#isUpToDate() }).catch((error: unknown) => {
+        if (!isAgentReachError(error) || error.code !== 'AR_ERR_INDEX_OVERTAKEN') this.#failures++;
         this.#firstChangeAt ??= clock.now();
         this.#schedule();
       });
     });
   }
+}
+
+/** Inside of a rebuild both a stop and what overtakes it end it by this code. */
+function isInterruption(error: unknown): boolean {
+  return isAgentReachError(error) && error.code === 'AR_ERR_STOPPING';
+}
+
+function overtaken(cause: unknown): AgentReachError {
+  return new AgentReachError('AR_ERR_INDEX_OVERTAKEN', { cause });
 }
 
 export function wireVersion(info: IndexVersionInfo, currentVersion: string): IndexVersion {

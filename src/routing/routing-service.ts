@@ -44,7 +44,7 @@ export interface IndexService {
   versions(): Promise<IndexVersionList>;
   /**
    * A second call while one runs joins it. Errors: AR_ERR_INDEX_SELF_CHECK (its issues name the lines that failed),
-   * AR_ERR_STORE_UNAVAILABLE, AR_ERR_MODEL_UNUSABLE, AR_ERR_STOPPING when a rollback overtakes it.
+   * AR_ERR_STORE_UNAVAILABLE, AR_ERR_MODEL_UNUSABLE, AR_ERR_INDEX_OVERTAKEN when a rollback does.
    */
   rebuild(request: {
     by: string;

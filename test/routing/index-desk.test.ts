@@ -66,6 +66,16 @@ describe('a rollback', () => {
     expect(await rig.answer('is the garage open')).toBe(V1.name);
   });
 
+  it('tells who waits for the rebuild that it overtakes so, and counts it as no failure', async () => {
+    await twoVersions();
+    const rebuilding = rig.rebuild();
+    const outcome = expect(rebuilding).rejects.toMatchObject({ code: 'AR_ERR_INDEX_OVERTAKEN' });
+    await rig.desk.rollback({ version: 'v000001', by: 'ops' });
+    await outcome;
+    expect((await rig.desk.versions()).lastFailure).toBeNull();
+    expect(rig.desk.currentVersion).toBe('v000001');
+  });
+
   it('starts no rebuild by itself while it holds', async () => {
     await twoVersions();
     await rig.desk.rollback({ version: 'v000001', by: 'ops' });

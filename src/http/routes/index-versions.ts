@@ -91,7 +91,7 @@ const rebuildIndex = (index: IndexDesk): Endpoint =>
         stream: { contentType: STREAM_TYPE, example: REBUILD_EVENTS },
       },
     },
-    errors: ['AR_ERR_INDEX_SELF_CHECK', 'AR_ERR_MODEL_UNUSABLE', 'AR_ERR_STORE_UNAVAILABLE'],
+    errors: ['AR_ERR_INDEX_SELF_CHECK', 'AR_ERR_INDEX_OVERTAKEN', 'AR_ERR_MODEL_UNUSABLE', 'AR_ERR_STORE_UNAVAILABLE'],
     handle({ body, caller, header }) {
       const request = { by: caller.keyId, why: body.reason ?? 'asked over the API' };
       return answer(header('accept'), caller, REBUILD_PATH, async (onProgress): Promise<RebuildReply> => {
