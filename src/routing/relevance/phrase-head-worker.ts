@@ -1,20 +1,14 @@
-/** Trains one head in its own thread and ends: takes a `TrainingTask` as worker data, posts one `TrainedHead`. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** Trains one head in its own thread and ends: takes the parts of a `TrainingTask`, posts one `TrainedHead`. */
+import { parentPort } from 'node:worker_threads';
 import {
   crossValidate,
   type HeldOutScore,
-  type PhraseClass,
   type PhraseHead,
   type PhraseHeadWeights,
   trainPhraseHead,
 } from './phrase-head.ts';
-import { learnThresholds, type ThresholdTask } from './phrase-thresholds.ts';
-
-export interface TrainingTask {
-  readonly classes: readonly PhraseClass[];
-  /** Absent: no thresholds are learnt. */
-  readonly thresholds?: ThresholdTask | undefined;
-}
+import { learnThresholds } from './phrase-thresholds.ts';
+import { type TrainingPart, type TrainingTask, TrainingTaskReader } from './training-parts.ts';
 
 export interface TrainedHead {
   readonly score: HeldOutScore;
@@ -24,10 +18,20 @@ export interface TrainedHead {
   readonly thresholds?: Readonly<Record<string, number>> | undefined;
 }
 
-const { classes, thresholds: task } = workerData as TrainingTask;
-const heads: PhraseHead[] = [];
-const score = crossValidate(classes, undefined, (head) => heads.push(head));
-const isUsed = score.head > score.nearest;
-const weights = isUsed ? trainPhraseHead(classes) : undefined;
-const thresholds = task === undefined ? undefined : learnThresholds(task, (fold) => (isUsed ? heads[fold] : undefined));
-parentPort?.postMessage({ score, weights, thresholds } satisfies TrainedHead);
+const reader = new TrainingTaskReader();
+parentPort?.on('message', (part: TrainingPart) => {
+  const task = reader.read(part);
+  if (task === undefined) return;
+  parentPort?.postMessage(trained(task));
+  parentPort?.close();
+});
+
+function trained({ classes, thresholds: task }: TrainingTask): TrainedHead {
+  const heads: PhraseHead[] = [];
+  const score = crossValidate(classes, undefined, (head) => heads.push(head));
+  const isUsed = score.head > score.nearest;
+  const weights = isUsed ? trainPhraseHead(classes) : undefined;
+  const thresholds =
+    task === undefined ? undefined : learnThresholds(task, (fold) => (isUsed ? heads[fold] : undefined));
+  return { score, weights, thresholds };
+}

@@ -3,14 +3,15 @@
  * and go with it: a restart loads them, a rollback brings back those of then. Between two versions a capability whose
  * phrases became others is judged by other evidence until the next one.
  */
-import { type ContentHash, contentHash, errorText, log } from '../../core/index.ts';
+import { type ContentHash, contentHash, errorText, log, nextTurn } from '../../core/index.ts';
 import type { ModelCalibration } from '../../embedding/index.ts';
 import type { IndexVersionInfo } from '../../vector-index/index.ts';
 import type { CapabilitySpace } from '../capability-space.ts';
 import type { IndexedCapability } from '../indexed-capability.ts';
 import { MIN_PHRASES, type PhraseClass, PhraseHead } from './phrase-head.ts';
 import { decodeHeads, encodeHeads, type LearntClass, type LearntHead } from './phrase-head-file.ts';
-import type { TrainedHead, TrainingTask } from './phrase-head-worker.ts';
+import type { TrainedHead } from './phrase-head-worker.ts';
+import type { TrainingTask } from './training-parts.ts';
 
 /** Where a recall finds the head of a namespace. */
 export interface HeadSource {
@@ -144,6 +145,9 @@ function isStill(entry: IndexedCapability, { phrases }: LearntClass = { name: ''
   return phrases.filter((hash) => now.has(hash)).length >= KEPT_SHARE * phrases.length;
 }
 
+/** Capabilities whose vectors are gathered between two turns of the event loop: about half a millisecond. */
+const GATHERED_A_TURN = 32;
+
 export class PhraseHeads implements HeadSource {
   readonly #options: PhraseHeadsOptions;
   #learnt = new HeadSet([]);
@@ -208,7 +212,7 @@ export class PhraseHeads implements HeadSource {
   ): Promise<LearntHead | undefined> {
     const namespace = all[0]?.namespace ?? '';
     try {
-      const task = { classes: learnable.map((entry) => this.#classOf(entry)), thresholds: this.#thresholdTask(all) };
+      const task = { classes: await this.#classesOf(learnable), thresholds: await this.#thresholdTask(all) };
       const { score, weights, thresholds } = await this.#options.trainer.train(task, signal);
       const { head, nearest } = score;
       log('info', 'a phrase head was trained', { namespace, used: weights !== undefined, head, nearest });
@@ -221,15 +225,27 @@ export class PhraseHeads implements HeadSource {
     }
   }
 
-  #thresholdTask(entries: readonly IndexedCapability[]): TrainingTask['thresholds'] {
+  async #thresholdTask(entries: readonly IndexedCapability[]): Promise<TrainingTask['thresholds']> {
     const { calibration, vectorOf } = this.#options;
     if (calibration === undefined) return undefined;
     const vectors = new Map<string, Float32Array>();
-    for (const { hash } of entries.flatMap(({ texts }) => texts)) {
-      const vector = vectorOf(hash);
-      if (vector !== undefined) vectors.set(hash, vector);
+    for (const [at, { texts }] of entries.entries()) {
+      for (const { hash } of texts) {
+        const vector = vectorOf(hash);
+        if (vector !== undefined) vectors.set(hash, vector);
+      }
+      if (at % GATHERED_A_TURN === GATHERED_A_TURN - 1) await nextTurn();
     }
     return { entries, vectors, calibration };
+  }
+
+  async #classesOf(learnable: readonly IndexedCapability[]): Promise<PhraseClass[]> {
+    const classes: PhraseClass[] = [];
+    for (const entry of learnable) {
+      classes.push(this.#classOf(entry));
+      if (classes.length % GATHERED_A_TURN === 0) await nextTurn();
+    }
+    return classes;
   }
 
   #classOf(entry: IndexedCapability): PhraseClass {
