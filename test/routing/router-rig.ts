@@ -88,3 +88,11 @@ export const WEATHER: CapabilityObject = {
   aliases: ['weather report'],
 };
 export const MAIL: CapabilityObject = { name: 'mail.send.message', description: 'send an email to somebody' };
+
+/** One for each of the two. */
+export async function twoAgents() {
+  const rig = await routerRig();
+  await rig.register({ id: 'weather-1' }, [WEATHER]);
+  await rig.register({ id: 'mail-1' }, [MAIL]);
+  return rig;
+}
