@@ -3,6 +3,7 @@
  * answered before it is sent; of those that cannot be sent the others learn nothing, and hear the next ones.
  */
 import { type CancelTimer, errorText, log } from '../core/index.ts';
+import { OTHER_DATA } from './redis-failure.ts';
 import type { RedisLink } from './redis-link.ts';
 import { runScript } from './redis-script.ts';
 import { BEATS } from './redis-scripts.ts';
@@ -26,9 +27,8 @@ export interface BeatNote {
   readonly told: unknown;
 }
 
-/** Which data this instance has read, and how far. */
+/** How far this instance has read. */
 export interface ReadLog {
-  readonly id: string;
   readonly position: number;
 }
 
@@ -78,11 +78,11 @@ export class BeatSender {
     const sentAt = clock.now();
     const batch = JSON.stringify(notes.map(({ told }) => told));
     const beats = notes.flatMap(({ agentId, leaseId, leaseMs }) => [agentId, leaseId, Math.max(0, leaseMs)]);
-    const names = [keys.logId, keys.position, keys.table('agents'), keys.deadlines, keys.beats, keys.leases];
+    const names = [keys.position, keys.table('agents'), keys.deadlines, keys.beats, keys.leases];
     const until = this.#time.in(LATEST_MS, sentAt);
-    const args = [this.#log.id, this.#log.position, instance, batch, KEPT_BATCHES, until, ...beats];
+    const args = [this.#log.position, instance, batch, KEPT_BATCHES, until, ...beats];
     const [outcome, redisMs] = (await runScript(this.#link, BEATS, names, args)) as [number, number];
     this.#time.learn(redisMs, sentAt);
-    if (outcome !== 1) throw new Error('Redis holds other data than this instance has read');
+    if (outcome !== 1) throw new Error(OTHER_DATA);
   }
 }

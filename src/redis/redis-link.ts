@@ -8,6 +8,8 @@ export interface RedisLink {
   /** Where that is, without a password. */
   readonly place: string;
   readonly keys: RedisKeys;
+  /** Names the data that this instance has read: what is done there is done to no other. */
+  readonly data: string;
   readonly clock: Clock;
   /** Names this process among the instances. */
   readonly instance: string;

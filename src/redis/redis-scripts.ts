@@ -82,38 +82,37 @@ return {1, position, nowMs}`;
 
 /**
  * Puts off the end of the leases that are still the newest, by Redis's own clock, and tells the other instances; does
- * nothing where it comes too late. Answers {1, time in epoch milliseconds}, {-1, time} where Redis holds other data
- * than the sender has read, or was set back to before it: nothing was done then.
- * KEYS logId, position, agents table, deadlines, beats, leases. ARGV logId, position read ('' = whatever it is),
- * instance, batch as told, longest stream, last moment that it counts ('' = any), then for each beat: agentId, leaseId,
- * milliseconds from now.
+ * nothing where it comes too late. Answers {1, time in epoch milliseconds}, {-1, time} where Redis was set back to
+ * before what the sender has read: nothing was done then.
+ * KEYS position, agents table, deadlines, beats, leases. ARGV position read ('' = whatever it is), instance, batch as
+ * told, longest stream, last moment that it counts ('' = any), then for each beat: agentId, leaseId, milliseconds from
+ * now.
  */
 export const BEATS = `
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
-if ARGV[6] ~= '' and nowMs > tonumber(ARGV[6]) then return {1, nowMs} end
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1, nowMs} end
-if ARGV[2] ~= '' and tonumber(ARGV[2]) > tonumber(redis.call('GET', KEYS[2]) or '0') then return {-1, nowMs} end
+if ARGV[5] ~= '' and nowMs > tonumber(ARGV[5]) then return {1, nowMs} end
+if ARGV[1] ~= '' and tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[1]) or '0') then return {-1, nowMs} end
 local ids = {}
-for i = 7, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
-local leases = redis.call('HMGET', KEYS[6], unpack(ids))
+for i = 6, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
+local leases = redis.call('HMGET', KEYS[5], unpack(ids))
 local due = {}
 for n, id in ipairs(ids) do
-  local at = 3 * n + 4
+  local at = 3 * n + 3
   local lease = leases[n]
   if lease ~= ARGV[at + 1] then
-    local row = redis.call('HGET', KEYS[3], id)
+    local row = redis.call('HGET', KEYS[2], id)
     local isRead, agent = pcall(cjson.decode, row or '')
     lease = isRead and type(agent) == 'table' and agent.leaseId
-    if lease then redis.call('HSET', KEYS[6], id, lease) end
+    if lease then redis.call('HSET', KEYS[5], id, lease) end
   end
   if lease == ARGV[at + 1] then
     due[#due + 1] = nowMs + tonumber(ARGV[at + 2])
     due[#due + 1] = id
   end
 end
-if #due > 0 then redis.call('ZADD', KEYS[4], unpack(due)) end
-redis.call('XADD', KEYS[5], 'MAXLEN', '~', ARGV[5], '*', 'by', ARGV[3], 'b', ARGV[4])
+if #due > 0 then redis.call('ZADD', KEYS[3], unpack(due)) end
+redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'by', ARGV[2], 'b', ARGV[3])
 return {1, nowMs}`;
 
 /**

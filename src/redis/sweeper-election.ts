@@ -5,6 +5,7 @@
  */
 import type { CancelTimer } from '../core/index.ts';
 import type { RedisLink } from './redis-link.ts';
+import { runScript } from './redis-script.ts';
 import { ELECT, RESIGN } from './redis-scripts.ts';
 
 const DEFAULT_TERM_MS = 3_000;
@@ -40,21 +41,22 @@ export class SweeperElection {
     this.#isStopped = true;
     this.#cancel();
     this.#hold(null, 0);
-    const { redis, keys, instance } = this.#parts.link;
+    const { keys, instance } = this.#parts.link;
     // Left to lapse where Redis cannot be told.
-    await redis.eval(RESIGN, 1, keys.sweeper, instance).catch(() => undefined);
+    await runScript(this.#parts.link, RESIGN, [keys.sweeper], [instance]).catch(() => undefined);
   }
 
   async #stand(): Promise<void> {
-    const { redis, keys, clock, instance } = this.#parts.link;
+    const { keys, clock, instance } = this.#parts.link;
     const askedAt = clock.now();
     this.#cancel = clock.schedule(this.#termMs / RENEWALS_A_TERM, () => void this.#stand());
     try {
-      const fence = Number(await redis.eval(ELECT, 2, keys.sweeper, keys.fence, instance, this.#termMs));
+      const names = [keys.sweeper, keys.fence];
+      const fence = Number(await runScript(this.#parts.link, ELECT, names, [instance, this.#termMs]));
       if (this.#isStopped) return;
       this.#hold(fence === 0 ? null : String(fence), askedAt + this.#termMs - clock.now());
     } catch {
-      // Redis is away; the term ends by itself.
+      // Redis is away, or holds other data; the term ends by itself.
     }
   }
 

@@ -8,6 +8,8 @@ import { KeyValueAgentStore, RedisStore } from '../../src/storage/index.ts';
 import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
 import { sampleRecord } from '../storage/sample-record.ts';
 
+const DATA = 'the data of these instances';
+
 describe.runIf(hasRedisServer)('the sweeper', () => {
   let server: TestRedis;
   let redis: Redis;
@@ -21,12 +23,15 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     redis.disconnect();
     await server.stop();
   });
-  beforeEach(() => redis.flushall().then(() => undefined));
+  beforeEach(async () => {
+    await redis.flushall();
+    await redis.set(keys.logId, DATA);
+  });
   afterEach(() => Promise.all(ends.splice(0).map((end) => end())).then(() => undefined));
 
   function candidate(instance: string) {
     const clock = new ManualClock();
-    const link: RedisLink = { redis, place: server.url, keys, clock, instance };
+    const link: RedisLink = { redis, place: server.url, keys, data: DATA, clock, instance };
     const fences: (string | null)[] = [];
     const election = new SweeperElection({ link, onChange: (fence) => fences.push(fence) });
     ends.push(() => election.stop());
@@ -70,6 +75,24 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     answer(1);
     await started;
     expect(fences).not.toContain('1');
+  });
+
+  test.each(['other', 'no'])('is nobody over %s data, and nothing is written there', async (what) => {
+    const { clock, fences, election } = candidate('a');
+    await election.start();
+    expect(fences).toEqual(['1']);
+    await redis.flushall();
+    if (what === 'other') await redis.set(keys.logId, 'what others put there');
+    const found = await redis.keys('*');
+    clock.advance(1_000);
+    await redis.ping();
+    clock.advance(2_000);
+    expect(fences).toEqual(['1', null]);
+    await candidate('b').election.start();
+    expect(await redis.keys('*')).toEqual(found);
+    await redis.set(keys.logId, DATA);
+    clock.advance(1_000);
+    await expect.poll(() => fences).toEqual(['1', null, '1']);
   });
 
   test('makes room at once when it stops', async () => {

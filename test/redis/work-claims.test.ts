@@ -5,6 +5,8 @@ import { ManualClock } from '../../src/core/index.ts';
 import { InstancePresence, type RedisLink, redisKeys, TextClaims, WorkClaims } from '../../src/redis/index.ts';
 import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
 
+const DATA = 'the data of these instances';
+
 describe.runIf(hasRedisServer)('claims', () => {
   let server: TestRedis;
   let redis: Redis;
@@ -17,10 +19,13 @@ describe.runIf(hasRedisServer)('claims', () => {
     redis.disconnect();
     await server.stop();
   });
-  beforeEach(() => redis.flushall().then(() => undefined));
+  beforeEach(async () => {
+    await redis.flushall();
+    await redis.set(keys.logId, DATA);
+  });
 
   function linkOf(instance: string): RedisLink & { readonly clock: ManualClock } {
-    return { redis, place: server.url, keys, clock: new ManualClock(), instance };
+    return { redis, place: server.url, keys, data: DATA, clock: new ManualClock(), instance };
   }
 
   test('give work to one instance at a time, under a number that rises', async () => {
@@ -45,6 +50,16 @@ describe.runIf(hasRedisServer)('claims', () => {
     await expect(new TextClaims(link).take('model', ['hash'])).rejects.toMatchObject(refusal);
     await expect(new InstancePresence(link).tell('model', '{}')).rejects.toMatchObject(refusal);
     away.disconnect();
+  });
+
+  test('are made over no other data than this instance has read', async () => {
+    await redis.set(keys.logId, 'what others put there');
+    const link = linkOf('a');
+    const refusal = { code: 'AR_ERR_STORE_UNAVAILABLE', message: expect.stringContaining('holds other data') };
+    await expect(new WorkClaims(link).take('build')).rejects.toMatchObject(refusal);
+    await expect(new TextClaims(link).take('model', ['hash'])).rejects.toMatchObject(refusal);
+    await expect(new InstancePresence(link).tell('model', '{}')).rejects.toMatchObject(refusal);
+    expect(await redis.keys('*')).toEqual([keys.logId]);
   });
 
   test('number above what the caller has seen, so that a lost counter repeats none', async () => {

@@ -6,6 +6,9 @@ import { redisKeys } from '../../src/redis/index.ts';
 import { FeedCheckpoints, RedisStore } from '../../src/storage/index.ts';
 import { hasRedisServer, TestRedis } from './redis-server.ts';
 
+const keys = redisKeys();
+const DATA = 'the data of these instances';
+
 describe.runIf(hasRedisServer)('the past of the change feed', () => {
   let server: TestRedis;
   let redis: Redis;
@@ -17,10 +20,13 @@ describe.runIf(hasRedisServer)('the past of the change feed', () => {
     redis.disconnect();
     await server.stop();
   });
-  beforeEach(() => redis.flushall().then(() => undefined));
+  beforeEach(async () => {
+    await redis.flushall();
+    await redis.set(keys.logId, DATA);
+  });
 
   const checkpoints = () =>
-    new FeedCheckpoints({ redis, place: server.url, keys: redisKeys(), clock: systemClock, instance: 'a' }, 10);
+    new FeedCheckpoints({ redis, place: server.url, keys, data: DATA, clock: systemClock, instance: 'a' }, 10);
 
   test('keeps the newest two that are far enough apart, whoever writes them', async () => {
     const [one, other] = [checkpoints(), checkpoints()];

@@ -300,6 +300,50 @@ describe.runIf(hasRedisServer)('the log of several instances', () => {
     expect(a.state.size).toBe(5);
   });
 
+  describe('where Redis was emptied with no connection lost', () => {
+    const OTHER = { timeout: 2_500 };
+
+    test('notices that, reads and writes nothing there, and goes on once its own data is back', async () => {
+      const a = await instance();
+      await a.store.commit([put('k', '1')]);
+      const all = await admin.keys('*');
+      const saved = await Promise.all(all.map(async (key) => [key, await admin.dumpBuffer(key)] as const));
+      await admin.flushall();
+      await expect.poll(() => a.store.problem, OTHER).toContain('holds other data');
+      expect(a.store.log.staleMs).not.toBeNull();
+      const refusal = { code: 'AR_ERR_STORE_UNAVAILABLE', message: expect.stringContaining('holds other data') };
+      await expect(a.store.commit([put('late', '2')])).rejects.toMatchObject(refusal);
+      await expect(a.store.entries('vectors')).rejects.toMatchObject(refusal);
+      await expect(a.store.range('audit', { limit: 1 })).rejects.toMatchObject(refusal);
+      expect(await admin.dbsize()).toBe(0);
+      for (const [key, value] of saved) await admin.restore(key, 0, value);
+      await expect.poll(() => a.store.problem, LONG).toBeNull();
+      await a.store.commit([put('late', '2')]);
+      await expect.poll(() => a.entries.at(-1)?.position).toBe(3);
+    });
+
+    test('takes nothing of what another one has stored there since', async () => {
+      const olds = [await instance(), await instance()];
+      for (let i = 0; i < 20; i++) await olds[0]?.store.commit([put(`old${i}`, '1')]);
+      await expect.poll(() => olds[1]?.state.size).toBe(20);
+      await admin.flushall();
+      const young = await instance();
+      for (let i = 0; i < 40; i++) await young.store.commit([put(`new${i}`, '1')]);
+      for (const old of olds) {
+        await expect.poll(() => old.store.problem, OTHER).toContain('holds other data');
+        expect([...old.state.keys()].filter((key) => key.startsWith('new'))).toEqual([]);
+      }
+      await expect.poll(() => young.state.size).toBe(40);
+    });
+
+    test('notices that it was set back as well', async () => {
+      const a = await instance();
+      for (let i = 0; i < 5; i++) await a.store.commit([put(`k${i}`, 'x')]);
+      await admin.decrby(keys.position, 2);
+      await expect.poll(() => a.store.problem, OTHER).toContain('has lost changes');
+    });
+  });
+
   test('says how long it has heard nothing, catches up when Redis is back, and takes nothing from other data', async () => {
     const own = await TestRedis.start('--appendonly', 'yes');
     onTestFinished(() => own.stop());

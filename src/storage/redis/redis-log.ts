@@ -6,7 +6,14 @@
  * was read, nothing is taken over until it holds it again, or the instance is started anew.
  */
 import { type Clock, errorText, isAgentReachError, log, nextTurn } from '../../core/index.ts';
-import { COMMAND_TIMEOUT_MS, type Redis, type RedisKeys, redisFailure, SILENCE_TIMEOUT_MS } from '../../redis/index.ts';
+import {
+  COMMAND_TIMEOUT_MS,
+  OTHER_DATA,
+  type Redis,
+  type RedisKeys,
+  redisFailure,
+  SILENCE_TIMEOUT_MS,
+} from '../../redis/index.ts';
 import { storeUnavailable } from '../key-value-store.ts';
 import type { LogEntry, LogFollower, LoggedWrite, SharedLog } from '../shared-log.ts';
 import { decodeEntry } from './log-entry.ts';
@@ -29,6 +36,7 @@ const BLOCK_MS = 1_000;
 const SILENCE_MS = BLOCK_MS + SILENCE_TIMEOUT_MS;
 const RETRY_MS = 100;
 const READ_AT_ONCE = 256;
+const LOST_CHANGES = 'Redis has lost changes that this instance has read: restore them, or start this one anew';
 
 export interface RedisLogParts {
   readonly id: string;
@@ -206,7 +214,10 @@ export class RedisLog implements SharedLog {
     const { redis, keys } = this.#parts;
     const ids = [`${this.#position}-0`, this.#lastBeat];
     const wait = ['COUNT', READ_AT_ONCE, 'BLOCK', BLOCK_MS, 'STREAMS'] as const;
-    const answer = await redis.xreadBuffer(...wait, keys.changes, keys.beats, ...ids);
+    const reading = redis.xreadBuffer(...wait, keys.changes, keys.beats, ...ids);
+    // Sent behind it on the same connection: Redis may be emptied, and filled by others, with no connection lost.
+    const [answer, [data, newest]] = await Promise.all([reading, redis.mget(keys.logId, keys.position)]);
+    this.#assertOwnData(data, Number(newest ?? 0));
     const streams = new Map<string, readonly FoundEntry[]>();
     for (const [name, found] of answer ?? []) streams.set(name.toString(), found);
     return { changes: streams.get(keys.changes) ?? [], beats: streams.get(keys.beats) ?? [] };
@@ -214,26 +225,26 @@ export class RedisLog implements SharedLog {
 
   /** After each lost connection: Redis may be another one, or have forgotten. */
   async #verify(follower: LogFollower): Promise<void> {
-    const { redis, keys, id } = this.#parts;
-    const found = await redis.get(keys.logId);
-    if (found !== id) {
-      throw storeUnavailable('Redis holds other data than this instance has read: restore it, or start this one anew');
-    }
-    const newest = Number((await redis.get(keys.position)) ?? 0);
+    const { redis, keys } = this.#parts;
+    const [data, found] = await redis.mget(keys.logId, keys.position);
+    const newest = Number(found ?? 0);
+    this.#assertOwnData(data, newest);
     const here = `${this.#position}-0`;
     const [entry] = (await redis.callBuffer('XRANGE', keys.changes, here, here)) as FoundEntry[];
     const isOther = entry !== undefined && this.#lastMark !== undefined && markOf(entry) !== this.#lastMark;
-    if (newest < this.#position || isOther) {
-      throw storeUnavailable(
-        'Redis has lost changes that this instance has read: restore them, or start this one anew',
-      );
-    }
+    if (isOther) throw storeUnavailable(LOST_CHANGES);
     if (entry === undefined && newest > this.#position) await this.#resync(follower);
     const [lastBeat] = (await redis.callBuffer('XREVRANGE', keys.beats, '+', '-', 'COUNT', 1)) as FoundEntry[];
     // Beats of the time in between are old news: the next ones come within an interval.
     if (this.#problem !== null || this.#lastBeat === '0-0') this.#lastBeat = lastBeat?.[0].toString() ?? '0-0';
     this.#isVerified = true;
     this.#behind = newest;
+  }
+
+  /** Error: AR_ERR_STORE_UNAVAILABLE where Redis holds other data than was read, or was set back to before it. */
+  #assertOwnData(data: string | null | undefined, newest: number): void {
+    if (data !== this.id) throw storeUnavailable(OTHER_DATA);
+    if (newest < this.#position) throw storeUnavailable(LOST_CHANGES);
   }
 
   /** Only then: on what it knew before, an instance would take the newest lease of an agent for an unknown one. */
@@ -284,6 +295,7 @@ export class RedisLog implements SharedLog {
   async #resync(follower: LogFollower): Promise<void> {
     const { redis, keys, clock } = this.#parts;
     const snapshot = await takeSnapshot(redis, keys);
+    this.#assertOwnData(snapshot.data, snapshot.position);
     if (snapshot.position <= this.#position) return;
     const writes = this.#digests.differenceTo(snapshot);
     const { position, mark } = snapshot;

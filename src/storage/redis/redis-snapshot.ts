@@ -8,6 +8,8 @@ import { LOGGED_TABLES, type TableName } from '../key-value-store.ts';
 import type { LoggedWrite } from '../shared-log.ts';
 
 export interface Snapshot {
+  /** Names the data; null where there is none. */
+  readonly data: string | null;
   readonly position: number;
   /** Of the entry at that position; undefined where it is not kept. */
   readonly mark: string | undefined;
@@ -17,15 +19,16 @@ export interface Snapshot {
 /** Blocks Redis for as long as reading these tables takes: 10,000 agents are some 10 MB. */
 export async function takeSnapshot(redis: Redis, keys: RedisKeys): Promise<Snapshot> {
   const names = [...LOGGED_TABLES];
-  const reading = redis.multi().get(keys.position).xrevrangeBuffer(keys.changes, '+', '-', 'COUNT', 1);
+  const reading = redis.multi().get(keys.logId).get(keys.position).xrevrangeBuffer(keys.changes, '+', '-', 'COUNT', 1);
   for (const name of names) reading.hgetallBuffer(keys.table(name));
-  const [found, newest, ...rows] = ((await reading.exec()) ?? []).map(([error, answer]) => {
+  const [data, found, newest, ...rows] = ((await reading.exec()) ?? []).map(([error, answer]) => {
     if (error !== null) throw error;
     return answer;
   });
   const position = Number(found ?? 0);
   const [entry] = newest as FoundEntry[];
   return {
+    data: data as string | null,
     position,
     mark: entry !== undefined && positionOf(entry) === position ? markOf(entry) : undefined,
     tables: new Map(names.map((name, i) => [name, new Map(Object.entries(rows[i] as Record<string, Buffer>))])),

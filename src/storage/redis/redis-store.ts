@@ -16,6 +16,7 @@ import {
   COMMIT,
   connectRedis,
   OPEN,
+  OTHER_DATA,
   type Redis,
   type RedisKeys,
   type RedisLink,
@@ -136,7 +137,8 @@ export class RedisStore implements KeyValueStore {
     const instance = randomBytes(8).toString('hex');
     const [id] = (await redis.eval(OPEN, 2, keys.logId, keys.position, instance)) as [string, string];
     const snapshot = await takeSnapshot(redis, keys);
-    const link: RedisLink = { redis, place, keys, clock, instance };
+    if (snapshot.data !== id) throw storeUnavailable(OTHER_DATA);
+    const link: RedisLink = { redis, place, keys, data: id, clock, instance };
     const opened = new OpeningTables(snapshot);
     const log = new RedisLog({ id, instance, keys, clock, place, redis: listening, opened }, snapshot);
     const store = new RedisStore({ link, log, logEntries, tables: opened, lock });
@@ -163,7 +165,7 @@ export class RedisStore implements KeyValueStore {
   async get(table: TableName, key: string): Promise<Uint8Array | undefined> {
     const opened = this.#openedRows(table);
     if (opened !== undefined) return copyOf(opened.get(key));
-    const value = await this.#call(() => this.#redis.hgetBuffer(this.#keys.table(table), key));
+    const value = await this.#read(() => this.#redis.hgetBuffer(this.#keys.table(table), key));
     return value ?? undefined;
   }
 
@@ -173,7 +175,7 @@ export class RedisStore implements KeyValueStore {
     const found: (Uint8Array | undefined)[] = [];
     for (let from = 0; from < keys.length; from += MAX_FIELDS) {
       const fields = keys.slice(from, from + MAX_FIELDS);
-      const values = await this.#call(() => this.#redis.hmgetBuffer(this.#keys.table(table), ...fields));
+      const values = await this.#read(() => this.#redis.hmgetBuffer(this.#keys.table(table), ...fields));
       for (const value of values) found.push(value ?? undefined);
     }
     return found;
@@ -182,13 +184,13 @@ export class RedisStore implements KeyValueStore {
   async entries(table: TableName): Promise<(readonly [string, Uint8Array])[]> {
     const opened = this.#openedRows(table);
     if (opened !== undefined) return [...opened].map(([key, value]) => [key, Buffer.from(value)] as const).sort(byKey);
-    const rows = await this.#call(() => this.#redis.hgetallBuffer(this.#keys.table(table)));
+    const rows = await this.#read(() => this.#redis.hgetallBuffer(this.#keys.table(table)));
     return Object.entries(rows).sort(byKey);
   }
 
   async *keys(table: TableName): AsyncGenerator<readonly string[], undefined> {
     // HSCAN would send every value too; 100,000 keys are 10 MB.
-    const all = await this.#call(() => this.#redis.hkeys(this.#keys.table(table)));
+    const all = await this.#read(() => this.#redis.hkeys(this.#keys.table(table)));
     for (let from = 0; from < all.length; from += KEYS_A_SLICE) {
       yield all.slice(from, from + KEYS_A_SLICE);
       await nextTurn();
@@ -199,7 +201,7 @@ export class RedisStore implements KeyValueStore {
   async range(table: RangedTable, range: KeyRange): Promise<(readonly [string, Uint8Array])[]> {
     const order = this.#keys.order(table);
     const top = range.before === undefined ? '+' : `(${range.before}`;
-    const keys = await this.#call(() =>
+    const keys = await this.#read(() =>
       range.isReverse === true
         ? this.#redis.zrevrangebylex(order, top, '-', 'LIMIT', 0, range.limit)
         : this.#redis.zrangebylex(order, '-', top, 'LIMIT', 0, range.limit),
@@ -313,15 +315,20 @@ export class RedisStore implements KeyValueStore {
   }
 
   async #refusal(outcome: number, newest: number): Promise<AgentReachError> {
-    if (outcome === -1) {
-      return storeUnavailable('Redis holds other data than this instance has read: restore it, or start this one anew');
-    }
+    if (outcome === -1) return storeUnavailable(OTHER_DATA);
     if (outcome === TOO_LATE) return storeUnavailable('Redis took longer than it was waited for');
     if (outcome === -2) {
       if (this.log.isFollowing) await this.log.caughtUp(newest);
       return new AgentReachError('AR_ERR_STORE_CONFLICT');
     }
     return new AgentReachError('AR_ERR_LEASE_WATCHED');
+  }
+
+  /** Of this instance's data, and of no other that has taken its place. */
+  async #read<T>(command: () => Promise<T>): Promise<T> {
+    const [answer, data] = await this.#call(() => Promise.all([command(), this.#redis.get(this.#keys.logId)]));
+    if (data !== this.log.id) throw storeUnavailable(OTHER_DATA);
+    return answer;
   }
 
   async #call<T>(command: () => Promise<T>, onFailure?: (reason: string) => void): Promise<T> {
