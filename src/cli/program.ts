@@ -128,7 +128,26 @@ export async function runCommand(
     apiKey: givenText(options.apiKey),
     timeoutMs: options.timeoutMs,
   });
-  process.exitCode = (await body({ output, client })) ?? EXIT.ok;
+  // What takes no client works on files alone, and a TypeError of it is a fault of ours.
+  let asksService = false;
+  const context: CommandContext = {
+    output,
+    get client() {
+      asksService = true;
+      return client;
+    },
+  };
+  try {
+    process.exitCode = (await body(context)) ?? EXIT.ok;
+  } catch (error) {
+    throw asksService && error instanceof TypeError ? foreignAnswer(client, error) : error;
+  }
+}
+
+/** Answers are not checked field by field: what is none of ours shows as a field that is not there. */
+function foreignAnswer({ baseUrl }: ReachClient, cause: TypeError): AgentReachError {
+  const detail = `what ${baseUrl} answered is no answer of an Agent-Reach service of this version`;
+  return new AgentReachError('AR_ERR_FOREIGN_REPLY', { detail, cause });
 }
 
 /** An environment variable that is there but empty names nothing. */

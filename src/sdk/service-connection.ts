@@ -166,9 +166,9 @@ export class ServiceConnection {
         asked: this.#asked(request),
       });
     }
-    if (text !== '' && typeof body === 'string') {
+    if (text !== '' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw new AgentReachError('AR_ERR_FOREIGN_REPLY', {
-        detail: `${this.#asked(request)} was answered with no JSON; is this an Agent-Reach service?`,
+        detail: `${this.#asked(request)} was answered with no JSON object; is this an Agent-Reach service?`,
       });
     }
     return body;

@@ -50,6 +50,39 @@ describe('--json of a failure', () => {
   });
 });
 
+describe('an answer of another service', () => {
+  it.each([
+    [['agents']],
+    [['agents', 'show', 'a']],
+    [['rules', 'list']],
+    [['rules', 'history']],
+    [['index', 'list']],
+    [['capabilities']],
+    [['audit']],
+    [['feedback', 'list']],
+    [['route', 'rain']],
+  ])('is told in one line: %j', async (args) => {
+    const odd = () => json({ hello: 'world' });
+    const other = await startStandIn({
+      'GET /v1/agents': odd,
+      'GET /v1/agents/a': odd,
+      'GET /v1/rules': odd,
+      'GET /v1/rules/history': odd,
+      'GET /v1/index/versions': odd,
+      'GET /v1/capabilities': odd,
+      'GET /v1/audit': odd,
+      'GET /v1/feedback': odd,
+      'POST /v1/route': odd,
+    });
+    const { code, err } = await runCli(args, { env: { AGENT_REACH_URL: other.url } });
+    await other.stop();
+    expect({ code, lines: err.trim().split('\n') }).toEqual({
+      code: 3,
+      lines: [expect.stringMatching(/^AR_ERR_FOREIGN_REPLY: .* no answer of an Agent-Reach service/)],
+    });
+  });
+});
+
 describe('a command of many calls that fails midway', () => {
   const rules = JSON.stringify([{ id: 'invoice' }, { id: 'bad' }, { id: 'invoice' }]);
 
