@@ -32,10 +32,6 @@ export class RouteCache<Value extends object> {
     });
   }
 
-  get size(): number {
-    return this.#entries?.size ?? 0;
-  }
-
   get(stamp: string, key: string): Value | undefined {
     this.#use(stamp);
     return this.#entries?.get(key);

@@ -105,10 +105,6 @@ export class Router implements RoutingService {
     this.#recaller = new Recaller(options);
   }
 
-  get cachedMeanings(): number {
-    return this.#cache.size;
-  }
-
   route(request: RouteRequest, caller: Caller): Promise<RouteReply> {
     return this.#route(request, caller, this.#options.options());
   }

@@ -59,10 +59,6 @@ export class IndexBuilder {
     this.#store = new VersionStore(options.dir, { keep: options.keep ?? 3 });
   }
 
-  get isBuilding(): boolean {
-    return this.#running !== undefined;
-  }
-
   async build(
     request: BuildRequest,
     onProgress: (progress: BuildProgress) => void = () => {},

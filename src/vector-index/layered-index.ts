@@ -70,11 +70,6 @@ export class LayeredIndex implements VectorIndex {
     return this.#hidden.size;
   }
 
-  /** Vectors of the base that a search steps over, of those in the base: 0..1. */
-  get hiddenShare(): number {
-    return this.#hidden.size === 0 ? 0 : this.#hidden.size / this.#baseSize;
-  }
-
   has(id: string): boolean {
     return this.#delta.has(id) || this.#isLiveInBase(id);
   }

@@ -40,7 +40,7 @@ describe('a sensitive capability', () => {
   ])(
     'is reached by %s with the scope only, never from the cache, and each is recorded',
     async (_by, fields, matchedBy) => {
-      const { ask, records, router } = await rig();
+      const { ask, records } = await rig();
       for (const scopes of [HOLDER, ROUTE, HOLDER, ['*'], ['route', DELETE.name]]) {
         const reply = await ask(fields as Partial<RouteRequest>, scopes);
         expect(reply.cache).toBe('bypass');
@@ -48,7 +48,6 @@ describe('a sensitive capability', () => {
           expect(reply).toMatchObject({ decision: 'no_match', reason: 'scope_required', agent: null });
         else expect(reply).toMatchObject({ decision: 'route', agent: { agentId: 'account-1' }, matchedBy });
       }
-      expect(router.cachedMeanings).toBe(0);
       expect((await records()).map(({ seq, outcome, agentId }) => [seq, outcome, agentId])).toEqual([
         [1, 'reached', 'account-1'],
         [2, 'scope_required', null],
@@ -65,7 +64,7 @@ describe('a sensitive capability', () => {
     'remove my login',
     '不要注销我的账号 delete a user account for good',
   ])('is never reached by meaning or alias: %s', async (intent) => {
-    const { ask, records, router } = await rig();
+    const { ask, records } = await rig();
     for (let i = 0; i < 2; i++) {
       const reply = await ask({ intent, explain: true }, ROUTE);
       expect(reply).toMatchObject({ decision: 'no_match', reason: 'sensitive_requires_rule', cache: 'bypass' });
@@ -73,7 +72,6 @@ describe('a sensitive capability', () => {
       expect(JSON.stringify(reply.explain?.recall)).not.toContain('for good');
     }
     expect(JSON.stringify(await ask({ intent, explain: true }, HOLDER))).toContain(DELETE.name);
-    expect(router.cachedMeanings).toBe(0);
     expect(await records()).toMatchObject(
       Array(3).fill({ outcome: 'near_miss', capability: DELETE.name, agentId: null, matchedBy: null }),
     );

@@ -73,7 +73,7 @@ describe('LayeredIndex', () => {
     expect(index.deltaSize).toBe(10);
     expect(index.deltaShare).toBeCloseTo(0.1);
     for (let i = 0; i < 45; i++) index.remove(`id-${i}`);
-    expect(index.hiddenShare).toBeCloseTo(0.5);
+    expect(index.hiddenSize).toBe(45);
     expect(index.size).toBe(55);
   });
 
