@@ -29,7 +29,7 @@ export const ERRORS = {
   AR_ERR_INVALID_REQUEST: caller(400, 'The request does not fit its schema.'),
   AR_ERR_MALFORMED_JSON: caller(400, 'The body is not well-formed JSON.'),
   AR_ERR_INVALID_CURSOR: caller(400, 'The cursor was not made by this service.'),
-  AR_ERR_INVALID_INTENT: caller(400, 'The intent holds no words to route on.'),
+  AR_ERR_INVALID_INTENT: caller(400, 'The intent holds no words to route on, or too many.'),
   AR_ERR_INVALID_CAPABILITY: caller(400, 'The capability name breaks the grammar domain.action.object.'),
   AR_ERR_INVALID_ENDPOINT: caller(400, 'The endpoint is not an allowed URL.'),
   AR_ERR_INVALID_RULE: caller(400, 'The rule cannot be compiled.'),
