@@ -65,7 +65,8 @@ const ALIKE = 0.55;
 
 /**
  * Those of the others that read like none that a question is about, since they would serve it unlabelled. Of 60
- * questions answered with one of 5,000 others, read by a person, 24 were served by it before these were taken out.
+ * questions answered with one of 5,000 others some 24 were served by it, as far as a quick reading of cut texts tells,
+ * before these were taken out.
  */
 function unlikeOthers({ crowd, capabilities, queries }: RoutingSet, vectorOf: VectorOf): LexicalDocument[] {
   if (crowd === undefined) return [];
