@@ -57,7 +57,7 @@ export class OtherInstances {
 
   constructor({ store, missedBeats }: OtherInstancesParts) {
     this.#store = store;
-    this.#sender = new BeatSender(store.link, store.log);
+    this.#sender = new BeatSender(store.link, store.log, store.writes);
     this.beats = {
       assertOpen: () => {
         if (store.problem === null && store.log.staleMs === null) return;

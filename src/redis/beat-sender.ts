@@ -8,6 +8,7 @@ import type { RedisLink } from './redis-link.ts';
 import { runScript } from './redis-script.ts';
 import { BEATS } from './redis-scripts.ts';
 import { RedisTime } from './redis-time.ts';
+import type { WriteWatch } from './write-watch.ts';
 
 /** What other instances wait longer for a beat; fewer, larger scripts for it. */
 const GATHER_MS = 25;
@@ -35,15 +36,17 @@ export interface ReadLog {
 export class BeatSender {
   readonly #link: RedisLink;
   readonly #log: ReadLog;
+  readonly #writes: WriteWatch;
   readonly #time = new RedisTime();
   /** The newest of each agent. */
   #waiting = new Map<string, BeatNote>();
   #cancel: CancelTimer | undefined;
   #hasFailed = false;
 
-  constructor(link: RedisLink, log: ReadLog) {
+  constructor(link: RedisLink, log: ReadLog, writes: WriteWatch) {
     this.#link = link;
     this.#log = log;
+    this.#writes = writes;
   }
 
   send(note: BeatNote): void {
@@ -67,8 +70,10 @@ export class BeatSender {
         this.#hasFailed = false;
       },
       (error: unknown) => {
-        if (!this.#hasFailed) log('warn', 'heartbeats were not told to other instances', { reason: errorText(error) });
+        const reason = errorText(error);
+        if (!this.#hasFailed) log('warn', 'heartbeats were not told to other instances', { reason });
         this.#hasFailed = true;
+        this.#writes.failed(reason);
       },
     );
   }

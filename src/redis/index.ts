@@ -11,3 +11,4 @@ export { RedisTime } from './redis-time.ts';
 export { SweeperElection } from './sweeper-election.ts';
 export { type TextClaim, TextClaims } from './text-claims.ts';
 export { type TakeOptions, type WorkClaim, WorkClaims } from './work-claims.ts';
+export { WriteWatch } from './write-watch.ts';

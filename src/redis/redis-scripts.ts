@@ -115,6 +115,11 @@ if #due > 0 then redis.call('ZADD', KEYS[3], unpack(due)) end
 redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'by', ARGV[2], 'b', ARGV[3])
 return {1, nowMs}`;
 
+/** Writes what is there already, so that it fails where every write would. KEYS position. */
+export const REWRITE = `
+redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]) or '0')
+return 1`;
+
 /**
  * Keeps what was told at a position beside the one of before, in the place of the one before that; does nothing where
  * the newest is nearer. Answers the newest position.

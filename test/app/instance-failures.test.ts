@@ -1,5 +1,6 @@
 /** What is left when an instance, the sweeper or Redis itself fails. Real processes, a real redis-server. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { FeedEvent } from '../../src/contract/index.ts';
 import { ReachClient } from '../../src/sdk/index.ts';
 import { hasRedisServer } from '../storage/redis-server.ts';
@@ -192,6 +193,25 @@ describe.runIf(hasRedisServer)('instances over one Redis', () => {
       .toBe(201);
     await expect.poll(() => routed(b, 'new.do.it'), { timeout: 5_000 }).toBe('new');
     expect(await routed(b, 'known.do.it')).toBe('known');
+  });
+
+  test('refuse beats that they cannot tell, and take them by themselves once they can, whatever is stored', async () => {
+    const [a] = (await start(1)) as [HashService];
+    const { body: lease } = await call(a.url, 'POST', '/v1/agents', registration('beats', ['beats.do.it']));
+    const admin = new Redis(cluster?.redis.url ?? '');
+    onTestFinished(() => admin.disconnect());
+    const beat = async () =>
+      (await call(a.url, 'PUT', '/v1/agents/beats/heartbeat', { leaseId: lease.leaseId })).status;
+    const LONG = { timeout: 5_000 };
+    await admin.config('SET', 'maxmemory', '1');
+    await expect.poll(beat, LONG).toBe(503);
+    await admin.config('SET', 'maxmemory', '0');
+    await expect.poll(beat, LONG).toBe(200);
+    await admin.config('SET', 'maxmemory', '1');
+    expect((await call(a.url, 'POST', '/v1/agents', registration('new', ['new.do.it']))).status).toBe(503);
+    expect(await beat()).toBe(503);
+    await admin.config('SET', 'maxmemory', '0');
+    await expect.poll(beat, LONG).toBe(200);
   });
 
   test('start anew with everything that was acknowledged, the dead still dead', async () => {

@@ -144,7 +144,7 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     const quoting = sampleRecord('b', { metadata: { leaseId: 'lease_0' } });
     await agents.commit({ putAgents: [sampleRecord('a'), quoting] });
     const clock = new ManualClock();
-    const sender = new BeatSender({ ...store.link, clock }, store.log);
+    const sender = new BeatSender({ ...store.link, clock }, store.log, store.writes);
     const send = (agentId: string, leaseId: string, leaseMs: number) =>
       sender.send({ agentId, leaseId, leaseMs, told: { agentId, leaseId } });
     send('a', 'lease_1', 1);
@@ -161,7 +161,7 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
   async function beating() {
     const { store, agents } = await opened();
     const clock = new ManualClock();
-    const sender = new BeatSender({ ...store.link, clock }, store.log);
+    const sender = new BeatSender({ ...store.link, clock }, store.log, store.writes);
     let batches = 0;
     /** Until its batch was told. */
     const beat = async (agentId: string, leaseId: string) => {

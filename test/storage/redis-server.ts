@@ -47,6 +47,15 @@ export class TestRedis {
     }
   }
 
+  /** It answers nothing until `resume`, and takes in then what was sent meanwhile. */
+  pause(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;

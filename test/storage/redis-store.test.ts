@@ -120,6 +120,19 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     await store.close();
   });
 
+  test('is well again by itself after a server that stood still, with nothing committed since', async () => {
+    const own = await TestRedis.start();
+    onTestFinished(() => own.stop());
+    const store = await RedisStore.open({ url: own.url });
+    own.pause();
+    const late = store.commit([{ table: 'agents', key: 'late', value: Uint8Array.of(1) }]);
+    await expect(late).rejects.toMatchObject({ code: 'AR_ERR_STORE_UNAVAILABLE' });
+    expect(store.problem).not.toBeNull();
+    own.resume();
+    await expect.poll(() => store.problem, { timeout: 9_000 }).toBeNull();
+    await store.close();
+  });
+
   test('refuses a wrong password without repeating it, and takes the right one', async () => {
     const own = await TestRedis.start('--requirepass', 'right-one');
     onTestFinished(() => own.stop());

@@ -25,6 +25,7 @@ import {
   redisAway,
   redisFailure,
   redisKeys,
+  WriteWatch,
 } from '../../redis/index.ts';
 import {
   assertStorable,
@@ -84,6 +85,7 @@ interface Opened {
 export class RedisStore implements KeyValueStore {
   readonly log: RedisLog;
   readonly link: RedisLink;
+  readonly writes: WriteWatch;
   readonly #opened: Opened;
   readonly #redis: Redis;
   readonly #keys: RedisKeys;
@@ -91,13 +93,13 @@ export class RedisStore implements KeyValueStore {
   readonly #inFlight = new Set<Promise<unknown>>();
   #number = 0;
   #closing: Promise<void> | undefined;
-  #commitProblem: string | null = null;
   #fence: string | null = null;
 
   private constructor(opened: Opened) {
     this.#opened = opened;
     this.log = opened.log;
     this.link = opened.link;
+    this.writes = new WriteWatch(opened.link);
     this.#redis = opened.link.redis;
     this.#keys = opened.link.keys;
   }
@@ -154,7 +156,7 @@ export class RedisStore implements KeyValueStore {
   get problem(): string | null {
     if (this.#closing !== undefined) return STORE_CLOSED;
     if (this.#redis.status !== 'ready') return redisAway(this.link.place);
-    return this.log.problem ?? this.#commitProblem;
+    return this.log.problem ?? this.writes.problem;
   }
 
   /** The fence under which this instance may end leases; null while it is not the sweeper. */
@@ -223,7 +225,6 @@ export class RedisStore implements KeyValueStore {
     try {
       const entry = isLogged ? this.#entryOf(number, writes) : '';
       const [outcome, position] = await this.#send(writes, entry);
-      this.#commitProblem = null;
       if (outcome !== 1) throw await this.#refusal(outcome, position);
       if (entry !== '' && !this.log.isFollowing) this.#noteOpened(writes, position, entry);
       await place?.reached(position);
@@ -250,6 +251,7 @@ export class RedisStore implements KeyValueStore {
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
+      this.writes.stop();
       await Promise.allSettled(this.#inFlight);
       await this.log.stop();
       this.#redis.disconnect();
@@ -306,11 +308,12 @@ export class RedisStore implements KeyValueStore {
     const answer = await this.#call(
       () => this.#redis.eval(COMMIT, keys.length, ...keys, ...args),
       (reason) => {
-        this.#commitProblem = reason;
+        this.writes.failed(reason);
       },
     );
     const [outcome = 0, at = 0, redisMs = 0] = answer as number[];
     this.#time.learn(redisMs, sentAt);
+    if (outcome === 1) this.writes.taken();
     return [outcome, at];
   }
 
