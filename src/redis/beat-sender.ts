@@ -7,7 +7,6 @@ import { OTHER_DATA } from './redis-failure.ts';
 import type { RedisLink } from './redis-link.ts';
 import { runScript } from './redis-script.ts';
 import { BEATS } from './redis-scripts.ts';
-import { RedisTime } from './redis-time.ts';
 import type { WriteWatch } from './write-watch.ts';
 
 /** What other instances wait longer for a beat; fewer, larger scripts for it. */
@@ -37,7 +36,6 @@ export class BeatSender {
   readonly #link: RedisLink;
   readonly #log: ReadLog;
   readonly #writes: WriteWatch;
-  readonly #time = new RedisTime();
   /** The newest of each agent. */
   #waiting = new Map<string, BeatNote>();
   #cancel: CancelTimer | undefined;
@@ -79,15 +77,15 @@ export class BeatSender {
   }
 
   async #run(notes: readonly BeatNote[]): Promise<void> {
-    const { keys, clock, instance } = this.#link;
+    const { keys, clock, time, instance } = this.#link;
     const sentAt = clock.now();
     const batch = JSON.stringify(notes.map(({ told }) => told));
     const beats = notes.flatMap(({ agentId, leaseId, leaseMs }) => [agentId, leaseId, Math.max(0, leaseMs)]);
     const names = [keys.position, keys.table('agents'), keys.deadlines, keys.beats, keys.leases];
-    const until = this.#time.in(LATEST_MS, sentAt);
+    const until = time.in(LATEST_MS, sentAt);
     const args = [this.#log.position, instance, batch, KEPT_BATCHES, until, ...beats];
     const [outcome, redisMs] = (await runScript(this.#link, BEATS, names, args)) as [number, number];
-    this.#time.learn(redisMs, sentAt);
+    time.learn(redisMs, sentAt, clock.now());
     if (outcome !== 1) throw new Error(OTHER_DATA);
   }
 }

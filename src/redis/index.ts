@@ -2,7 +2,7 @@ export { type BeatNote, BeatSender } from './beat-sender.ts';
 export { InstancePresence, type Presence } from './instance-presence.ts';
 export { REDIS_URL_FORM, readRedisAddress, redisAddress } from './redis-address.ts';
 export { COMMAND_TIMEOUT_MS, connectRedis, type Redis, SILENCE_TIMEOUT_MS } from './redis-connection.ts';
-export { OTHER_DATA, redisAway, redisFailure } from './redis-failure.ts';
+export { isUnanswered, OTHER_DATA, redisAway, redisFailure } from './redis-failure.ts';
 export { DEFAULT_PREFIX, type RedisKeys, redisKeys } from './redis-keys.ts';
 export type { RedisLink } from './redis-link.ts';
 export { runScript } from './redis-script.ts';

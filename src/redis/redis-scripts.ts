@@ -6,12 +6,13 @@
  */
 
 /**
- * Names the data at the first start; answers the name, and the newest position.
- * KEYS logId, position. ARGV a new name.
+ * Names the data at the first start; answers the name, and the time in epoch milliseconds.
+ * KEYS logId. ARGV a new name.
  */
 export const OPEN = `
+local now = redis.call('TIME')
 redis.call('SET', KEYS[1], ARGV[1], 'NX')
-return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0' }`;
+return { redis.call('GET', KEYS[1]), now[1] * 1000 + math.floor(now[2] / 1000) }`;
 
 /**
  * Applies all writes and appends one entry to the log, or does nothing. Answers {1, position}, or {-1, 0} where Redis

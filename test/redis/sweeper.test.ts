@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../../src/core/index.ts';
-import { BeatSender, type RedisLink, redisKeys, SweeperElection } from '../../src/redis/index.ts';
+import { BeatSender, type RedisLink, RedisTime, redisKeys, SweeperElection } from '../../src/redis/index.ts';
 import type { RegistryChange } from '../../src/registry/index.ts';
 import { KeyValueAgentStore, RedisStore } from '../../src/storage/index.ts';
 import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
@@ -31,7 +31,7 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
 
   function candidate(instance: string) {
     const clock = new ManualClock();
-    const link: RedisLink = { redis, place: server.url, keys, data: DATA, clock, instance };
+    const link: RedisLink = { redis, place: server.url, keys, data: DATA, clock, time: new RedisTime(), instance };
     const fences: (string | null)[] = [];
     const election = new SweeperElection({ link, onChange: (fence) => fences.push(fence) });
     ends.push(() => election.stop());
@@ -144,7 +144,7 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     const quoting = sampleRecord('b', { metadata: { leaseId: 'lease_0' } });
     await agents.commit({ putAgents: [sampleRecord('a'), quoting] });
     const clock = new ManualClock();
-    const sender = new BeatSender({ ...store.link, clock }, store.log, store.writes);
+    const sender = new BeatSender({ ...store.link, clock, time: new RedisTime() }, store.log, store.writes);
     const send = (agentId: string, leaseId: string, leaseMs: number) =>
       sender.send({ agentId, leaseId, leaseMs, told: { agentId, leaseId } });
     send('a', 'lease_1', 1);
@@ -161,7 +161,7 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
   async function beating() {
     const { store, agents } = await opened();
     const clock = new ManualClock();
-    const sender = new BeatSender({ ...store.link, clock }, store.log, store.writes);
+    const sender = new BeatSender({ ...store.link, clock, time: new RedisTime() }, store.log, store.writes);
     let batches = 0;
     /** Until its batch was told. */
     const beat = async (agentId: string, leaseId: string) => {

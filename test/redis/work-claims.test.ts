@@ -2,7 +2,14 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../src/core/index.ts';
-import { InstancePresence, type RedisLink, redisKeys, TextClaims, WorkClaims } from '../../src/redis/index.ts';
+import {
+  InstancePresence,
+  type RedisLink,
+  RedisTime,
+  redisKeys,
+  TextClaims,
+  WorkClaims,
+} from '../../src/redis/index.ts';
 import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
 
 const DATA = 'the data of these instances';
@@ -25,7 +32,7 @@ describe.runIf(hasRedisServer)('claims', () => {
   });
 
   function linkOf(instance: string): RedisLink & { readonly clock: ManualClock } {
-    return { redis, place: server.url, keys, data: DATA, clock: new ManualClock(), instance };
+    return { redis, place: server.url, keys, data: DATA, clock: new ManualClock(), time: new RedisTime(), instance };
   }
 
   test('give work to one instance at a time, under a number that rises', async () => {

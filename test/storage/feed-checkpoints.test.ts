@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/index.ts';
-import { redisKeys } from '../../src/redis/index.ts';
+import { RedisTime, redisKeys } from '../../src/redis/index.ts';
 import { FeedCheckpoints, RedisStore } from '../../src/storage/index.ts';
 import { hasRedisServer, TestRedis } from './redis-server.ts';
 
@@ -25,8 +25,11 @@ describe.runIf(hasRedisServer)('the past of the change feed', () => {
     await redis.set(keys.logId, DATA);
   });
 
-  const checkpoints = () =>
-    new FeedCheckpoints({ redis, place: server.url, keys, data: DATA, clock: systemClock, instance: 'a' }, 10);
+  function checkpoints(): FeedCheckpoints {
+    const time = new RedisTime();
+    const link = { redis, place: server.url, keys, data: DATA, clock: systemClock, time, instance: 'a' };
+    return new FeedCheckpoints(link, 10);
+  }
 
   test('keeps the newest two that are far enough apart, whoever writes them', async () => {
     const [one, other] = [checkpoints(), checkpoints()];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { redisKeys } from '../../src/redis/index.ts';
 import { LmdbStore, RedisStore } from '../../src/storage/index.ts';
 import { runDomainStoreContracts } from '../contracts/domain-stores.contract.ts';
 import { runKeyValueStoreContract, type StoreBackend } from '../contracts/key-value-store.contract.ts';
@@ -131,6 +132,34 @@ describe.runIf(hasRedisServer)('on a real server', () => {
     own.resume();
     await expect.poll(() => store.problem, { timeout: 9_000 }).toBeNull();
     await store.close();
+  });
+
+  test('does a commit that it could not answer in its time or not at all, and says which may be', async () => {
+    const servers = await Promise.all([TestRedis.start(), TestRedis.start()]);
+    onTestFinished(() => Promise.all(servers.map((server) => server.stop())).then(() => undefined));
+    const write = (key: string) => [{ table: 'agents' as const, key, value: Uint8Array.of(1) }];
+    const outcomes = servers.map(async (own, i) => {
+      await (await RedisStore.open({ url: own.url })).close();
+      // Opened on what is there it has committed nothing yet.
+      const store = await RedisStore.open({ url: own.url });
+      onTestFinished(() => store.close());
+      const admin = new Redis(own.url);
+      onTestFinished(() => admin.disconnect());
+      own.pause();
+      const sentAt = performance.now();
+      await expect(store.commit(write('late'))).rejects.toMatchObject({
+        code: 'AR_ERR_STORE_UNAVAILABLE',
+        message: expect.stringMatching(/did not answer: the change may have been made, or still be within \d s$/),
+      });
+      await expect(store.commit(write('unsent'))).rejects.toMatchObject({
+        message: `Redis at ${own.url} is away: not connected; trying again`,
+      });
+      if (i === 1) await expect.poll(() => performance.now() - sentAt, { timeout: 6_000 }).toBeGreaterThan(4_100);
+      own.resume();
+      await expect.poll(() => store.problem, { timeout: 9_000 }).toBeNull();
+      return admin.hkeys(redisKeys().table('agents'));
+    });
+    expect(await Promise.all(outcomes)).toEqual([['late'], []]);
   });
 
   test('refuses a wrong password without repeating it, and takes the right one', async () => {

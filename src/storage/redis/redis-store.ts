@@ -10,10 +10,9 @@
  * to (appendfsync).
  */
 import { randomBytes } from 'node:crypto';
-import { AgentReachError, type Clock, errorText, nextTurn, systemClock } from '../../core/index.ts';
+import { AgentReachError, type Clock, errorText, isAgentReachError, nextTurn, systemClock } from '../../core/index.ts';
 import {
   COMMAND_TIMEOUT_MS,
-  COMMIT,
   connectRedis,
   OPEN,
   OTHER_DATA,
@@ -34,7 +33,6 @@ import {
   type KeyRange,
   type KeyValueStore,
   LOGGED_TABLES,
-  RANGED_TABLES,
   type RangedTable,
   STORE_CLOSED,
   storeClosed,
@@ -45,6 +43,7 @@ import {
 import { lockDataDir } from '../lmdb/data-dir.ts';
 import type { DirectoryLock } from '../lmdb/directory-lock.ts';
 import { checkSchemaVersion } from '../schema-version.ts';
+import { type CommitLimits, CommitSender } from './commit-sender.ts';
 import { encodeEntry } from './log-entry.ts';
 import { OpeningTables } from './opening-tables.ts';
 import { RedisLog } from './redis-log.ts';
@@ -54,7 +53,8 @@ import { takeSnapshot } from './redis-snapshot.ts';
 const MAX_FIELDS = 5_000;
 /** Whoever is further behind is brought up to date by a snapshot; 1 KB each. */
 const DEFAULT_LOG_ENTRIES = 10_000;
-const RECENT_ROWS = 20_000;
+/** A commit that arrives later does nothing: whoever asked for it was told that it failed, or is soon. */
+const LATEST_COMMIT_MS = COMMAND_TIMEOUT_MS - 1_000;
 /** A note that arrives later is no news: by then another instance may know better. */
 const LATEST_NOTE_MS = 1_000;
 /** What the commit script answers to a commit that comes after its time. */
@@ -87,9 +87,9 @@ export class RedisStore implements KeyValueStore {
   readonly link: RedisLink;
   readonly writes: WriteWatch;
   readonly #opened: Opened;
+  readonly #sender: CommitSender;
   readonly #redis: Redis;
   readonly #keys: RedisKeys;
-  readonly #time = new RedisTime();
   readonly #inFlight = new Set<Promise<unknown>>();
   #number = 0;
   #closing: Promise<void> | undefined;
@@ -100,6 +100,7 @@ export class RedisStore implements KeyValueStore {
     this.log = opened.log;
     this.link = opened.link;
     this.writes = new WriteWatch(opened.link);
+    this.#sender = new CommitSender({ ...opened, writes: this.writes });
     this.#redis = opened.link.redis;
     this.#keys = opened.link.keys;
   }
@@ -137,10 +138,13 @@ export class RedisStore implements KeyValueStore {
     const listening = await connectRedis(url, keys.logId);
     opening.push(listening);
     const instance = randomBytes(8).toString('hex');
-    const [id] = (await redis.eval(OPEN, 2, keys.logId, keys.position, instance)) as [string, string];
+    const time = new RedisTime();
+    const askedAt = clock.now();
+    const [id, redisMs] = (await redis.eval(OPEN, 1, keys.logId, instance)) as [string, number];
+    time.learn(redisMs, askedAt, clock.now());
     const snapshot = await takeSnapshot(redis, keys);
     if (snapshot.data !== id) throw storeUnavailable(OTHER_DATA);
-    const link: RedisLink = { redis, place, keys, data: id, clock, instance };
+    const link: RedisLink = { redis, place, keys, data: id, clock, time, instance };
     const opened = new OpeningTables(snapshot);
     const log = new RedisLog({ id, instance, keys, clock, place, redis: listening, opened }, snapshot);
     const store = new RedisStore({ link, log, logEntries, tables: opened, lock });
@@ -277,44 +281,14 @@ export class RedisStore implements KeyValueStore {
   async #send(writes: readonly TableWrite[], entry: Buffer | ''): Promise<readonly [number, number]> {
     const isEnd = writes.some(({ endsLease }) => endsLease === true);
     if (isEnd && this.#fence === null) return [-3, 0];
-    const limits = { latestMs: COMMAND_TIMEOUT_MS, fence: isEnd ? this.#fence : null };
+    const limits = { latestMs: LATEST_COMMIT_MS, fence: isEnd ? this.#fence : null };
     const sent = await this.#run(writes, entry, limits);
     // Refused for its lateness it did nothing; by now it is known what time it is there, should its clock have jumped.
     return sent[0] === TOO_LATE ? this.#run(writes, entry, limits) : sent;
   }
 
-  async #run(
-    writes: readonly TableWrite[],
-    entry: Buffer | '',
-    limits: { readonly latestMs: number; readonly fence?: string | null },
-  ): Promise<readonly [number, number]> {
-    const { logId, position, changes, recent, recentFloor, deadlines, fence, leases, table: tableKey } = this.#keys;
-    const sentAt = this.link.clock.now();
-    const keys = [logId, position, changes, recent, recentFloor, deadlines, fence, leases];
-    const args: (string | number | Buffer)[] = [
-      this.log.id,
-      this.log.isFollowing ? this.log.position : '',
-      entry,
-      this.#opened.logEntries,
-      RECENT_ROWS,
-      limits.fence ?? '',
-      this.#time.in(limits.latestMs, sentAt),
-    ];
-    for (const write of writes) {
-      const { key, value } = write;
-      keys.push(tableKey(write.table));
-      args.push(opOf(write), key, value === null ? '' : Buffer.from(value.buffer, value.byteOffset, value.byteLength));
-    }
-    const answer = await this.#call(
-      () => this.#redis.eval(COMMIT, keys.length, ...keys, ...args),
-      (reason) => {
-        this.writes.failed(reason);
-      },
-    );
-    const [outcome = 0, at = 0, redisMs = 0] = answer as number[];
-    this.#time.learn(redisMs, sentAt);
-    if (outcome === 1) this.writes.taken();
-    return [outcome, at];
+  async #run(writes: readonly TableWrite[], entry: Buffer | '', limits: CommitLimits) {
+    return this.#track(() => this.#sender.send(writes, entry, limits));
   }
 
   async #refusal(outcome: number, newest: number): Promise<AgentReachError> {
@@ -329,21 +303,21 @@ export class RedisStore implements KeyValueStore {
 
   /** Of this instance's data, and of no other that has taken its place. */
   async #read<T>(command: () => Promise<T>): Promise<T> {
-    const [answer, data] = await this.#call(() => Promise.all([command(), this.#redis.get(this.#keys.logId)]));
+    const reading = () => Promise.all([command(), this.#redis.get(this.#keys.logId)]);
+    const [answer, data] = await this.#track(reading).catch((error: unknown) => {
+      throw isAgentReachError(error) ? error : storeUnavailable(redisFailure(this.link.place, error), error);
+    });
     if (data !== this.log.id) throw storeUnavailable(OTHER_DATA);
     return answer;
   }
 
-  async #call<T>(command: () => Promise<T>, onFailure?: (reason: string) => void): Promise<T> {
+  /** `close` waits for it. */
+  async #track<T>(work: () => Promise<T>): Promise<T> {
     this.#assertOpen();
-    const answer = command();
+    const answer = work();
     this.#inFlight.add(answer);
     try {
       return await answer;
-    } catch (error) {
-      const reason = redisFailure(this.link.place, error);
-      onFailure?.(reason);
-      throw storeUnavailable(reason, error);
     } finally {
       this.#inFlight.delete(answer);
     }
@@ -367,15 +341,3 @@ export class RedisStore implements KeyValueStore {
 
 const copyOf = (bytes: Buffer | undefined): Buffer | undefined =>
   bytes === undefined ? undefined : Buffer.from(bytes);
-
-/** The letters that the commit script reads. */
-function opOf({ table, value, isNew, endsLease }: TableWrite): string {
-  return [
-    value === null ? 'd' : 'p',
-    RANGED_TABLES.has(table) ? 'o' : '',
-    LOGGED_TABLES.has(table) ? 'l' : '',
-    isNew === true ? 'n' : '',
-    endsLease === true ? 'e' : '',
-    table === 'agents' ? 'a' : '',
-  ].join('');
-}
