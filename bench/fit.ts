@@ -28,7 +28,7 @@ import { collect, textsOfSets } from './accuracy/field-trials.ts';
 import { reliabilityTable, setErrors } from './accuracy/fit-report.ts';
 import { chooseWay, type HeldOutAnswer, told } from './accuracy/left-out.ts';
 import { fitPlain } from './accuracy/plain-fit.ts';
-import { fitRegime } from './accuracy/regime-fit.ts';
+import { curvatureOfRegime, fitRegime } from './accuracy/regime-fit.ts';
 import { embedAll } from './accuracy/vector-cache.ts';
 import { trainingSets } from './calibration/routing-sets.ts';
 import { SEED } from './calibration/rows.ts';
@@ -57,12 +57,20 @@ const print = (line: string): void => {
 const rounded = (names: readonly string[], weights: readonly number[]): Record<string, number> =>
   Object.fromEntries(names.map((name, at) => [name, Math.round((weights[at] ?? 0) * 1000) / 1000]));
 
+/** Four figures each: the smallest matter as much as the largest. */
+const significant = (lines: readonly (readonly number[])[]): number[][] =>
+  lines.map((line) => line.map((value) => Number(value.toPrecision(4))));
+
 const heldOut: HeldOutAnswer[] = [];
 
+/** Fields that a head has learnt in part are too few for weights of their own: those learnt in full count with them. */
+const isOf = (of: EvidenceRegime, regime: EvidenceRegime): boolean =>
+  of === regime || (regime === 'head' && of === 'learnt');
+
 function fitAndTell(regime: EvidenceRegime): RegimeWeights {
-  const own = trials.filter((trial) => trial.field.regime === regime);
+  const own = trials.filter((trial) => isOf(trial.field.regime, regime));
   const { by, leftOut, answers } = chooseWay(own);
-  heldOut.push(...answers);
+  heldOut.push(...answers.filter(({ trial }) => trial.field.regime === regime));
   const { ranking, trust } = fitRegime(own, by);
   print(`${regime}: of ${own.length} questions, families left out: ${JSON.stringify(leftOut)}, so by ${by}`);
   print(`  ${told(answers)}`);
@@ -71,6 +79,7 @@ function fitAndTell(regime: EvidenceRegime): RegimeWeights {
     leftOut,
     ranking: rounded(RANKING_FEATURES, ranking),
     trust: rounded(TRUST_FEATURES, trust),
+    ...(regime === 'learnt' ? { curvature: significant(curvatureOfRegime(own, ranking)) } : {}),
   };
 }
 
@@ -83,6 +92,7 @@ const weights: RelevanceWeights = {
     texts: fitAndTell('texts'),
     phrases: fitAndTell('phrases'),
     head: fitAndTell('head'),
+    learnt: fitAndTell('learnt'),
   },
 };
 print(`all: ${told(heldOut)}\n`);

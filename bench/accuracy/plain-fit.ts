@@ -27,7 +27,7 @@ const similarityOf = (row: readonly number[]): number => row[BEST] ?? 0;
 const strengthOf = (row: readonly number[]): number => Math.sqrt((row[LEXICAL] ?? 0) + (row[NAME_LEXICAL] ?? 0));
 
 export function fitPlain(trials: readonly FieldTrial[]): PlainCalibration {
-  const plain = trials.filter(({ field }) => field.regime !== 'head');
+  const plain = trials.filter(({ field }) => field.regime !== 'head' && field.regime !== 'learnt');
   const weights = balanced(plain, UNSERVED_SHARE);
   const leadersBy = (evidenceOf: (row: readonly number[]) => number): Leader[] =>
     plain.map((trial, at) => leaderBy(trial, evidenceOf, weights[at] ?? 0));

@@ -3,9 +3,9 @@
  * the trust that the leader is right. Every cell of trials weighs the same.
  */
 import type { RankedBy } from '../../src/embedding/index.ts';
+import { curvatureOf, fitConditional, type Prior, type Question } from '../../src/routing/relevance/conditional-fit.ts';
 import { RANKING_FEATURES, type RankingFeature, trustRow } from '../../src/routing/relevance/relevance-model.ts';
 import { fitLogistic } from '../calibration/logistic-fit.ts';
-import { fitConditional } from './conditional-fit.ts';
 import type { FieldTrial } from './field-trials.ts';
 
 /**
@@ -17,6 +17,13 @@ const UNSERVED_OF_ONE = 0.6;
 /** While the weights are found; more than there will be, so that they learn to tell the unserved apart. */
 const UNSERVED_SHARE_LEARNT = 0.2;
 
+/** A pull towards 0, in questions: small sets must not drive a weight to infinity. */
+const RIDGE = 1e-4;
+const FLAT: Prior = {
+  weights: RANKING_FEATURES.map(() => 0),
+  curvature: RANKING_FEATURES.map((_, row) => RANKING_FEATURES.map((_, column) => (row === column ? RIDGE : 0))),
+};
+
 export interface FittedRegime {
   readonly by: RankedBy;
   readonly ranking: readonly number[];
@@ -25,18 +32,36 @@ export interface FittedRegime {
 
 export function fitRegime(trials: readonly FieldTrial[], by: RankedBy): FittedRegime {
   const weights = balanced(trials, UNSERVED_SHARE_LEARNT);
-  const questions = trials.flatMap(({ field, isRight }, at) =>
-    isRight.includes(true)
-      ? [{ rows: field.rows.map((row) => keptOf(row, by)), isRight, weight: (weights[at] ?? 0) * trials.length }]
-      : [],
-  );
-  const ranking = softenWords(expanded(fitConditional(questions, RANKING_FEATURES.length), by), trials);
+  const questions = questionsOf(trials, weights, (row) => keptOf(row, by));
+  const ranking = softenWords(expanded(fitConditional(questions, FLAT), by), trials);
   const rows = trials.map((trial, at) => {
     const { features, isTrue } = leaderOf(trial, ranking);
     // The fit adds the constant itself, as the last one.
     return { features: features.slice(0, -1), isTrue, weight: weights[at] ?? 0 };
   });
   return { by, ranking, trust: rescaled(fitTrust(rows), rows, balanced(trials, UNSERVED_SHARE)) };
+}
+
+/** How surely one of these questions holds a ranking: what a registry learns for itself begins from there. */
+export function curvatureOfRegime(trials: readonly FieldTrial[], ranking: readonly number[]): number[][] {
+  const weights = balanced(trials, UNSERVED_SHARE_LEARNT);
+  return curvatureOf(
+    questionsOf(trials, weights, (row) => row),
+    ranking,
+  );
+}
+
+/** Of the served. */
+function questionsOf(
+  trials: readonly FieldTrial[],
+  weights: readonly number[],
+  rowOf: (row: readonly number[]) => readonly number[],
+): Question[] {
+  return trials.flatMap(({ field, isRight }, at) =>
+    isRight.includes(true)
+      ? [{ rows: field.rows.map(rowOf), isRight, weight: (weights[at] ?? 0) * trials.length }]
+      : [],
+  );
 }
 
 const at = (feature: RankingFeature): number => RANKING_FEATURES.indexOf(feature);
@@ -89,7 +114,7 @@ const WORD_FEATURES: readonly string[] = ['lexical', 'coverage', 'nameLexical', 
  * registries do not count here: others may serve a question, and what reads like it is then called wrong.
  */
 function softenWords(ranking: readonly number[], trials: readonly FieldTrial[]): readonly number[] {
-  if (trials.some(({ field }) => field.regime === 'phrases' || field.regime === 'head')) return ranking;
+  if (trials.some(({ field }) => field.regime !== 'names' && field.regime !== 'texts')) return ranking;
   const softened = WORD_SHARES.map((share) => {
     const weights = ranking.map((weight, at) =>
       WORD_FEATURES.includes(RANKING_FEATURES[at] ?? '') ? share * weight : weight,

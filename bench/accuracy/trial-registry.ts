@@ -5,15 +5,9 @@ import type { ModelCalibration } from '../../src/embedding/index.ts';
 import { Bm25Index, type LexicalDocument } from '../../src/lexical-index/index.ts';
 import { embeddedForm, type IndexedCapability, indexedCapability } from '../../src/routing/indexed-capability.ts';
 import { evidenceOf, type FusionSources, gather, leaders } from '../../src/routing/relevance/fusion.ts';
-import {
-  crossValidate,
-  MIN_PHRASES,
-  type PhraseClass,
-  PhraseHead,
-  trainPhraseHead,
-} from '../../src/routing/relevance/phrase-head.ts';
+import { MIN_PHRASES, type PhraseClass, PhraseHead, trainPhraseHead } from '../../src/routing/relevance/phrase-head.ts';
 import type { HeadSource } from '../../src/routing/relevance/phrase-heads.ts';
-import { learnThresholds } from '../../src/routing/relevance/phrase-thresholds.ts';
+import { learnFromPhrases } from '../../src/routing/relevance/phrase-learning.ts';
 import type { CapabilityEvidence } from '../../src/routing/relevance/relevance-model.ts';
 import { SearchView } from '../../src/routing/search-view.ts';
 import { FlatIndex } from '../../src/vector-index/index.ts';
@@ -76,21 +70,17 @@ export class TrialRegistry {
     return weights === undefined ? undefined : new PhraseHead(weights);
   }
 
-  /** As the service does: no head unless it wins on phrases that it has not seen, and thresholds by those. */
+  /** As the service does. */
   learn(calibration: ModelCalibration): Learnt {
     if (!this.hasPhrases) return {};
-    const folds: PhraseHead[] = [];
-    const score = crossValidate(this.#classes, undefined, (head) => folds.push(head));
-    const isUsed = score.head > score.nearest;
     const vectors = new Map(
       this.#entries.flatMap(({ texts }) =>
         texts.map(({ hash, text }) => [hash as string, this.#vectorOf(embeddedForm(text))] as const),
       ),
     );
-    const thresholds = learnThresholds({ entries: this.#entries, vectors, calibration }, (fold) =>
-      isUsed ? folds[fold] : undefined,
-    );
-    return { head: isUsed ? this.trainHead() : undefined, thresholds };
+    const registry = { entries: this.#entries, vectors, calibration };
+    const { weights, thresholds } = learnFromPhrases({ classes: this.#classes, registry });
+    return { head: weights === undefined ? undefined : new PhraseHead(weights), thresholds };
   }
 
   /** What a route of the service is asked of. */

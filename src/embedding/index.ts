@@ -27,6 +27,8 @@ export {
   parseRelevanceWeights,
   RANKED_BY,
   type RankedBy,
+  type RankingWeights,
+  REGIMES,
   RELEVANCE_FILE,
   type RegimeWeights,
   type RelevanceWeights,

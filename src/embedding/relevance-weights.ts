@@ -8,8 +8,12 @@ import { errorText } from '../core/index.ts';
 import { type ModelCalibration, type PlainCalibration, UNFITTED } from './calibration.ts';
 import { type ModelRow, resolveModelsPath } from './model-catalog.ts';
 
-/** What is known of most capabilities that an intent could mean: a name alone, texts, phrases too, or a trained head. */
-export type EvidenceRegime = 'names' | 'texts' | 'phrases' | 'head';
+/**
+ * What is known of most capabilities that an intent could mean: a name alone, texts, phrases too, or that a head has
+ * learnt them; the last, that a head has learnt all of them.
+ */
+export const REGIMES = ['names', 'texts', 'phrases', 'head', 'learnt'] as const;
+export type EvidenceRegime = (typeof REGIMES)[number];
 
 /**
  * Ways of ranking, the simplest first: the nearest text of a capability; all texts of it and, where it has more than a
@@ -24,12 +28,19 @@ export interface LeftOutShares {
   readonly among: number | null;
 }
 
+/** Evidence of one capability -> log odds of being meant rather than another; by feature name. */
+export type RankingWeights = Readonly<Record<string, number>>;
+
 export interface RegimeWeights {
   /** Chosen by the fit: a finer way stays only where it beats the simpler ones. */
   readonly by?: RankedBy;
   readonly leftOut?: Readonly<Record<RankedBy, LeftOutShares>>;
-  /** Evidence of one capability -> log odds of being meant rather than another; by feature name. */
-  readonly ranking: Readonly<Record<string, number>>;
+  readonly ranking: RankingWeights;
+  /**
+   * How surely one question of the fit holds `ranking`: second derivatives by feature and feature, in the order of the
+   * features. What a registry learns for itself begins from there; absent, it learns nothing.
+   */
+  readonly curvature?: readonly (readonly number[])[];
   /** Leader and field -> log odds of being right; by feature name. */
   readonly trust: Readonly<Record<string, number>>;
 }
@@ -82,13 +93,22 @@ export function parseRelevanceWeights(value: unknown, fingerprint: string): Rele
       throw new Error(`${RELEVANCE_FILE} lacks a number of its plain part`);
     }
   }
-  for (const regime of ['names', 'texts', 'phrases', 'head'] as const) {
+  for (const regime of REGIMES) {
     for (const part of ['ranking', 'trust'] as const) {
       const weights = Object.values(found.regimes?.[regime]?.[part] ?? {});
       if (weights.length === 0 || !weights.every(Number.isFinite)) {
         throw new Error(`${RELEVANCE_FILE} lacks ${regime}.${part}`);
       }
     }
+    const { ranking, curvature } = found.regimes[regime];
+    const width = Object.keys(ranking).length;
+    if (curvature !== undefined && !isSquare(curvature, width)) {
+      throw new Error(`${RELEVANCE_FILE} lacks a number of ${regime}.curvature`);
+    }
   }
   return found;
+}
+
+function isSquare(lines: readonly (readonly number[])[], width: number): boolean {
+  return lines.length === width && lines.every((line) => line.length === width && line.every(Number.isFinite));
 }

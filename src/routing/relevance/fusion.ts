@@ -3,7 +3,13 @@
  * judged by everything that is known of them; the rest cannot win and is left out. Pure over what it is given.
  */
 import type { CapabilityName } from '../../core/index.ts';
-import { fusedEvidence, lexicalStrength, type ModelCalibration, relevanceOf } from '../../embedding/index.ts';
+import {
+  fusedEvidence,
+  lexicalStrength,
+  type ModelCalibration,
+  type RankingWeights,
+  relevanceOf,
+} from '../../embedding/index.ts';
 import type { IndexedCapability } from '../indexed-capability.ts';
 import type { RecalledCapability } from '../recall.ts';
 import type { PhraseHead } from './phrase-head.ts';
@@ -34,7 +40,7 @@ export interface LexicalEvidence {
   readonly hit: { readonly score: number; readonly coverage: number };
 }
 
-interface FoundCapability {
+export interface FoundCapability {
   readonly entry: IndexedCapability;
   similarity: number | null;
   text: string | null;
@@ -51,27 +57,56 @@ const MAX_LOOKUPS = 8;
 const MAX_JUDGED = 16;
 const MEAN_OF = 3;
 
+interface FuseOptions {
+  readonly calibration: ModelCalibration;
+  readonly recallK: number;
+}
+
+/** What the searches found of an intent, before any weights. */
+export interface FoundField {
+  readonly candidates: readonly FoundCapability[];
+  /** Of the candidates, in their order; undefined where there are no fitted weights to judge it by. */
+  readonly evidence: readonly CapabilityEvidence[] | undefined;
+  readonly capabilityCount: number;
+}
+
 export function fuse(
   sources: FusionSources,
   canonical: string,
   query: Float32Array | undefined,
-  options: { readonly calibration: ModelCalibration; readonly recallK: number },
+  options: FuseOptions,
 ): RecalledCapability[] {
-  const candidates = gather(sources, canonical, query, options.recallK);
-  const { calibration } = options;
-  const judged = calibration.fitted === undefined || query === undefined ? undefined : leaders(candidates, calibration);
-  const relevances =
-    judged === undefined || query === undefined || calibration.fitted === undefined
-      ? candidates.map((one) => relevanceOf(calibration, { ...one, capabilityCount: sources.capabilityCount }))
-      : relevancesOf(
-          calibration.fitted,
-          judged.map((one) => evidenceOf(one, sources, query)),
-          sources.capabilityCount,
-        );
-  return (judged ?? candidates)
+  const field = findField(sources, canonical, query, options);
+  const relevances = relevancesIn(field, options.calibration, sources.head?.ranking);
+  return field.candidates
     .map((one, at) => recalled(one, relevances[at] ?? 0))
     .sort((a, b) => b.relevance - a.relevance || (a.name < b.name ? -1 : 1))
     .slice(0, options.recallK);
+}
+
+export function findField(
+  sources: FusionSources,
+  canonical: string,
+  query: Float32Array | undefined,
+  { calibration, recallK }: FuseOptions,
+): FoundField {
+  const { capabilityCount } = sources;
+  const candidates = gather(sources, canonical, query, recallK);
+  if (calibration.fitted === undefined || query === undefined)
+    return { candidates, evidence: undefined, capabilityCount };
+  const judged = leaders(candidates, calibration);
+  return { candidates: judged, evidence: judged.map((one) => evidenceOf(one, sources, query)), capabilityCount };
+}
+
+/** One relevance for each candidate. `own`: ranking weights that the registry has learnt for itself. */
+export function relevancesIn(
+  { candidates, evidence, capabilityCount }: FoundField,
+  calibration: ModelCalibration,
+  own: RankingWeights | undefined,
+): number[] {
+  return calibration.fitted === undefined || evidence === undefined
+    ? candidates.map((one) => relevanceOf(calibration, { ...one, capabilityCount }))
+    : relevancesOf(calibration.fitted, evidence, capabilityCount, own);
 }
 
 /** What the searches found, once for each capability. */

@@ -1,7 +1,7 @@
 /** Trains heads in worker threads, one thread a head. A stop ends the threads; their promises then reject. */
 import type { Worker } from 'node:worker_threads';
 import { AgentReachError, nextTurn, spawnWorker } from '../../core/index.ts';
-import type { TrainedHead } from './phrase-head-worker.ts';
+import type { TrainedHead } from './phrase-learning.ts';
 import { partsOf, type TrainingTask } from './training-parts.ts';
 
 export class HeadTrainer {

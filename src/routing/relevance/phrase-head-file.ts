@@ -23,8 +23,8 @@ export interface LearntHead {
 }
 
 interface HeaderEntry extends Omit<LearntHead, 'weights'> {
-  /** Names in the order of the rows, and the number of dimensions. */
-  readonly rows?: { readonly names: readonly string[]; readonly dimensions: number };
+  /** Names in the order of the rows, the number of dimensions, and the ranking weights. */
+  readonly rows?: Pick<PhraseHeadWeights, 'names' | 'ranking'> & { readonly dimensions: number };
 }
 
 const LENGTH_BYTES = 4;
@@ -33,7 +33,8 @@ const FLOAT_BYTES = 4;
 export function encodeHeads(heads: readonly LearntHead[]): Uint8Array<ArrayBuffer> {
   const entries = heads.map(({ weights, ...entry }): HeaderEntry => {
     if (weights === undefined) return entry;
-    return { ...entry, rows: { names: weights.names, dimensions: weights.center.length } };
+    const { names, center, ranking } = weights;
+    return { ...entry, rows: { names, dimensions: center.length, ranking } };
   });
   const json = Buffer.from(JSON.stringify(entries));
   // Numbers must lie at multiples of four.
@@ -65,8 +66,8 @@ export function decodeHeads(bytes: Uint8Array): LearntHead[] {
   };
   return (JSON.parse(header) as HeaderEntry[]).map(({ rows, ...entry }) => {
     if (rows === undefined) return entry;
-    const { names, dimensions } = rows;
+    const { names, dimensions, ranking } = rows;
     const center = take(dimensions);
-    return { ...entry, weights: { names, center, weights: take(names.length * dimensions) } };
+    return { ...entry, weights: { names, center, weights: take(names.length * dimensions), ranking } };
   });
 }

@@ -4,6 +4,7 @@
  * examples x capabilities x dimensions multiplications a step, seconds for 150 capabilities of 8 phrases, so it runs
  * in a worker thread.
  */
+import type { RankingWeights } from '../../embedding/index.ts';
 import { minimise } from './lbfgs.ts';
 
 export interface PhraseClass {
@@ -18,6 +19,8 @@ export interface PhraseHeadWeights {
   readonly names: readonly string[];
   readonly center: Float32Array;
   readonly weights: Float32Array;
+  /** By which the namespace orders what the head has learnt, where it does better by them than by the fitted ones. */
+  readonly ranking?: RankingWeights | undefined;
 }
 
 export const MIN_PHRASES = 4;
@@ -114,10 +117,12 @@ export class PhraseHead implements PhraseHeadWeights {
   readonly names: readonly string[];
   readonly center: Float32Array;
   readonly weights: Float32Array;
+  readonly ranking: RankingWeights | undefined;
   readonly #rowOf: ReadonlyMap<string, number>;
   readonly #offsets: Float64Array;
 
-  constructor({ names, center, weights }: PhraseHeadWeights) {
+  constructor({ names, center, weights, ranking }: PhraseHeadWeights) {
+    this.ranking = ranking;
     this.names = names;
     this.center = center;
     this.weights = weights;

@@ -10,7 +10,7 @@ import type { CapabilitySpace } from '../capability-space.ts';
 import type { IndexedCapability } from '../indexed-capability.ts';
 import { MIN_PHRASES, type PhraseClass, PhraseHead } from './phrase-head.ts';
 import { decodeHeads, encodeHeads, type LearntClass, type LearntHead } from './phrase-head-file.ts';
-import type { TrainedHead } from './phrase-head-worker.ts';
+import type { TrainedHead } from './phrase-learning.ts';
 import type { TrainingTask } from './training-parts.ts';
 
 /** Where a recall finds the head of a namespace. */
@@ -27,7 +27,7 @@ export interface PhraseHeadsOptions {
     train(task: TrainingTask, signal?: AbortSignal): Promise<TrainedHead>;
     stop(): void;
   };
-  /** By which thresholds are learnt; without it none are. */
+  /** By which ranking weights and thresholds are learnt; without it none are. */
   readonly calibration?: ModelCalibration;
 }
 
@@ -212,10 +212,15 @@ export class PhraseHeads implements HeadSource {
   ): Promise<LearntHead | undefined> {
     const namespace = all[0]?.namespace ?? '';
     try {
-      const task = { classes: await this.#classesOf(learnable), thresholds: await this.#thresholdTask(all) };
-      const { score, weights, thresholds } = await this.#options.trainer.train(task, signal);
+      const task = { classes: await this.#classesOf(learnable), registry: await this.#registryOf(all) };
+      const { score, weights, rankingScore, thresholds } = await this.#options.trainer.train(task, signal);
       const { head, nearest } = score;
-      log('info', 'a phrase head was trained', { namespace, used: weights !== undefined, head, nearest });
+      const ranking = {
+        own: rankingScore?.own.right,
+        fitted: rankingScore?.fitted.right,
+        used: weights?.ranking !== undefined,
+      };
+      log('info', 'a phrase head was trained', { namespace, used: weights !== undefined, head, nearest, ranking });
       const classes = learnable.map((entry) => ({ name: entry.name, phrases: phraseHashes(entry) }));
       return { namespace, digest, classes, score, weights, thresholds };
     } catch (error) {
@@ -225,7 +230,7 @@ export class PhraseHeads implements HeadSource {
     }
   }
 
-  async #thresholdTask(entries: readonly IndexedCapability[]): Promise<TrainingTask['thresholds']> {
+  async #registryOf(entries: readonly IndexedCapability[]): Promise<TrainingTask['registry']> {
     const { calibration, vectorOf } = this.#options;
     if (calibration === undefined) return undefined;
     const vectors = new Map<string, Float32Array>();

@@ -9,7 +9,12 @@
  * so that the leader's relevance is the chance that it is right, everybody else's falls by the same odds by which the
  * ranking puts them behind, and no order is changed. Cost: about 40 multiplications a capability.
  */
-import { type EvidenceRegime, lexicalStrength, type RelevanceWeights } from '../../embedding/index.ts';
+import {
+  type EvidenceRegime,
+  lexicalStrength,
+  type RankingWeights,
+  type RelevanceWeights,
+} from '../../embedding/index.ts';
 import { logSumExp } from './phrase-head.ts';
 
 export interface CapabilityEvidence {
@@ -95,9 +100,10 @@ export function fieldOf(evidence: readonly CapabilityEvidence[]): Field {
   const withPhrases = evidence.filter(({ phraseCount }) => phraseCount > 0).length;
   const logits = evidence.flatMap(({ headLogit }) => (headLogit === undefined ? [] : [headLogit]));
   const isHeaded = logits.length > 0 && logits.length * 2 >= evidence.length;
+  const headed = logits.length === evidence.length ? 'learnt' : 'head';
   const withTexts = evidence.filter((one) => one.phraseCount + one.descriptionCount > 0).length;
   const isMost = (count: number): boolean => count > 0 && count * 2 >= evidence.length;
-  const regime = isHeaded ? 'head' : isMost(withPhrases) ? 'phrases' : isMost(withTexts) ? 'texts' : 'names';
+  const regime = isHeaded ? headed : isMost(withPhrases) ? 'phrases' : isMost(withTexts) ? 'texts' : 'names';
   const total = logSumExp(logits);
   // A capability that the head has not learnt stands level with the one that it likes best: other evidence decides.
   const unknown = isHeaded ? Math.max(...logits) - total : 0;
@@ -123,15 +129,10 @@ export function trustRow(
   rows: readonly (readonly number[])[],
   scores: readonly number[],
   capabilityCount: number,
+  leader = leaderAt(scores),
 ): number[] {
-  let leader = 0;
   let second = scores.length > 1 ? Number.NEGATIVE_INFINITY : NO_EVIDENCE;
-  for (const [at, score] of scores.entries()) {
-    const lead = scores[leader] ?? 0;
-    if (at === 0) continue;
-    second = Math.max(second, Math.min(score, lead));
-    if (score > lead) leader = at;
-  }
+  for (const [at, score] of scores.entries()) if (at !== leader) second = Math.max(second, score);
   const [best = 0, , , , , , coverage = 0, , nameCoverage = 0, head = 0] = rows[leader] ?? [];
   const score = scores[leader] ?? 0;
   const margin = Math.min(MOST_MARGIN, score - second);
@@ -141,8 +142,12 @@ export function trustRow(
   return [score, share, margin, best, coverage + nameCoverage, head, Math.log(count), few, 1];
 }
 
-export function scoresOf(field: Field, weights: RelevanceWeights): number[] {
-  const { ranking } = weights.regimes[field.regime];
+/** The first of the best. */
+export function leaderAt(scores: readonly number[]): number {
+  return scores.indexOf(Math.max(...scores));
+}
+
+export function scoresOf(field: Field, ranking: RankingWeights): number[] {
   return field.rows.map((row, candidate) =>
     RANKING_FEATURES.reduce(
       (sum, name, at) => sum + (ranking[name] ?? 0) * (row[at] ?? 0),
@@ -151,17 +156,24 @@ export function scoresOf(field: Field, weights: RelevanceWeights): number[] {
   );
 }
 
-/** One relevance for each piece of evidence, in its order. */
+/**
+ * One relevance for each piece of evidence, in its order. `own`: ranking weights that the registry has learnt from the
+ * phrases of capabilities that its head has learnt; of others they know nothing, so they order only fields of those.
+ * Trust looks at the fitted scores all the same, for which it was fitted: by own ones, which believe the head more,
+ * relevance is too high.
+ */
 export function relevancesOf(
   weights: RelevanceWeights,
   evidence: readonly CapabilityEvidence[],
   capabilityCount: number,
+  own?: RankingWeights,
 ): number[] {
   if (evidence.length === 0) return [];
   const field = fieldOf(evidence);
-  const scores = scoresOf(field, weights);
-  const { trust } = weights.regimes[field.regime];
-  const row = trustRow(field.rows, scores, capabilityCount);
+  const { ranking, trust } = weights.regimes[field.regime];
+  const fitted = scoresOf(field, ranking);
+  const scores = own !== undefined && field.regime === 'learnt' ? scoresOf(field, own) : fitted;
+  const row = trustRow(field.rows, fitted, capabilityCount, leaderAt(scores));
   const odds = TRUST_FEATURES.reduce((sum, name, at) => sum + (trust[name] ?? 0) * (row[at] ?? 0), 0);
   const most = Math.max(...scores);
   return scores.map((score) => 1 / (1 + Math.exp(most - score - odds)));

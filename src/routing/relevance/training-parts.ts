@@ -5,13 +5,13 @@
  */
 import type { ModelCalibration } from '../../embedding/index.ts';
 import type { IndexedCapability } from '../indexed-capability.ts';
+import type { HeldOutTask } from './held-out-evidence.ts';
 import type { PhraseClass } from './phrase-head.ts';
-import type { ThresholdTask } from './phrase-thresholds.ts';
 
 export interface TrainingTask {
   readonly classes: readonly PhraseClass[];
-  /** Absent: no thresholds are learnt. */
-  readonly thresholds?: ThresholdTask | undefined;
+  /** What phrases that are held out are asked of; absent: neither ranking weights nor thresholds are learnt. */
+  readonly registry?: HeldOutTask | undefined;
 }
 
 export type TrainingPart =
@@ -20,7 +20,7 @@ export type TrainingPart =
       readonly classes: readonly { readonly name: string; readonly phrases: number; readonly anchors: number }[];
       readonly rows: Float32Array<ArrayBuffer>;
     }
-  | { readonly kind: 'thresholds'; readonly calibration: ModelCalibration }
+  | { readonly kind: 'calibration'; readonly calibration: ModelCalibration }
   | { readonly kind: 'entries'; readonly entries: readonly IndexedCapability[] }
   | { readonly kind: 'vectors'; readonly hashes: readonly string[]; readonly rows: Float32Array<ArrayBuffer> }
   | { readonly kind: 'end' };
@@ -29,7 +29,7 @@ const CLASSES_A_PART = 64;
 const ENTRIES_A_PART = 16;
 const VECTORS_A_PART = 512;
 
-export function* partsOf({ classes, thresholds }: TrainingTask): Generator<TrainingPart> {
+export function* partsOf({ classes, registry }: TrainingTask): Generator<TrainingPart> {
   for (const some of slicesOf(classes, CLASSES_A_PART)) {
     const counted = some.map(({ name, phrases, anchors }) => ({
       name,
@@ -39,9 +39,9 @@ export function* partsOf({ classes, thresholds }: TrainingTask): Generator<Train
     const rows = joined(some.flatMap(({ phrases, anchors }) => [...phrases, ...anchors]));
     yield { kind: 'classes', classes: counted, rows };
   }
-  if (thresholds !== undefined) {
-    const { calibration, entries, vectors } = thresholds;
-    yield { kind: 'thresholds', calibration };
+  if (registry !== undefined) {
+    const { calibration, entries, vectors } = registry;
+    yield { kind: 'calibration', calibration };
     for (const some of slicesOf(entries, ENTRIES_A_PART)) yield { kind: 'entries', entries: some };
     for (const some of slicesOf([...vectors], VECTORS_A_PART)) {
       yield { kind: 'vectors', hashes: some.map(([hash]) => hash), rows: joined(some.map(([, vector]) => vector)) };
@@ -63,7 +63,7 @@ export class TrainingTaskReader {
       case 'classes':
         this.#readClasses(part);
         return undefined;
-      case 'thresholds':
+      case 'calibration':
         this.#calibration = part.calibration;
         return undefined;
       case 'entries':
@@ -96,7 +96,7 @@ export class TrainingTaskReader {
   #task(): TrainingTask {
     const calibration = this.#calibration;
     if (calibration === undefined) return { classes: this.#classes };
-    return { classes: this.#classes, thresholds: { calibration, entries: this.#entries, vectors: this.#vectors } };
+    return { classes: this.#classes, registry: { calibration, entries: this.#entries, vectors: this.#vectors } };
   }
 }
 

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CapabilityName } from '../../../src/core/index.ts';
-import type { ModelCalibration, RegimeWeights } from '../../../src/embedding/index.ts';
+import type { ModelCalibration, RankingWeights, RegimeWeights } from '../../../src/embedding/index.ts';
 import { Bm25Index } from '../../../src/lexical-index/index.ts';
 import { CapabilitySpace } from '../../../src/routing/capability-space.ts';
 import { HeadTrainer } from '../../../src/routing/index.ts';
 import { type IndexedCapability, indexedCapability } from '../../../src/routing/indexed-capability.ts';
-import { crossValidate, type PhraseClass, trainPhraseHead } from '../../../src/routing/relevance/phrase-head.ts';
+import {
+  crossValidate,
+  type PhraseClass,
+  type PhraseHeadWeights,
+  trainPhraseHead,
+} from '../../../src/routing/relevance/phrase-head.ts';
 import { decodeHeads, encodeHeads } from '../../../src/routing/relevance/phrase-head-file.ts';
 import { HeadSet } from '../../../src/routing/relevance/phrase-heads.ts';
 import { thresholdFactor } from '../../../src/routing/relevance/phrase-thresholds.ts';
@@ -28,6 +33,7 @@ const NEWS = { name: 'news.read.today', examples: ['read news', 'news of today',
 class TrainerHere {
   readonly asked: (readonly PhraseClass[])[] = [];
   twist = false;
+  ranking: RankingWeights | undefined;
 
   thresholds: Record<string, number> | undefined;
 
@@ -36,7 +42,12 @@ class TrainerHere {
     const weights = trainPhraseHead(classes);
     if (weights !== undefined && this.twist)
       for (const [at, one] of weights.weights.entries()) weights.weights[at] = -one;
-    return { score: { head: 1, nearest: 0, phrases: 8 }, weights, thresholds: this.thresholds };
+    const score = { head: 1, nearest: 0, phrases: 8 };
+    return {
+      score,
+      weights: weights === undefined ? undefined : { ...weights, ranking: this.ranking },
+      thresholds: this.thresholds,
+    };
   }
 
   stop(): void {}
@@ -48,7 +59,7 @@ const BY_HEAD: ModelCalibration = (() => {
   const head: RegimeWeights = { ranking: { head: 10, best: 5 }, trust: { constant: 2 } };
   return {
     ...CALIBRATION,
-    fitted: { fingerprint: 'test', regimes: { names: plain, texts: plain, phrases: plain, head } },
+    fitted: { fingerprint: 'test', regimes: { names: plain, texts: plain, phrases: plain, head, learnt: head } },
   };
 })();
 
@@ -151,6 +162,23 @@ describe('heads of index versions', () => {
     expect(restarted.indexer.headFor('default')).toBeUndefined();
   });
 
+  it('bring ranking weights along, over a restart, unless golden lines would get worse by them', async () => {
+    const one = await rig();
+    one.trainer.ranking = { head: 4.5, best: 1 / 3 };
+    await one.register([RAIN, MAIL]);
+    await one.golden.put([{ text: 'will it rain', capability: RAIN.name }]);
+    await one.rebuild();
+    const restarted = await rig({ store: one.kept, dir: one.dir });
+    await restarted.register([RAIN, MAIL]);
+    for (const { indexer } of [one, restarted]) {
+      expect(indexer.headFor('default')?.ranking).toEqual({ head: 4.5, best: 1 / 3 });
+    }
+    one.trainer.ranking = { head: -10 };
+    await one.register([NEWS]);
+    expect((await one.rebuild()).selfCheck).toMatchObject({ heads: { learnt: 1, used: false }, golden: { right: 1 } });
+    expect(await one.answer('will it rain')).toBe(RAIN.name);
+  });
+
   it('bring thresholds along, which the caller and later phrases overrule', async () => {
     const one = await rig();
     one.trainer.thresholds = { [RAIN.name]: 5 / 3 };
@@ -220,8 +248,13 @@ describe('the file of heads', () => {
     const classes = ['a.b.c', '天气'].map((name, at) => ({ name, phrases: Array(4).fill(axis(at)), anchors: [] }));
     const head = { namespace: '空间', digest: 'd', score: { head: 1, nearest: 0.5, phrases: 8 } };
     const named = classes.map(({ name }) => ({ name, phrases: ['h'] }));
+    const weightsOf = (ranking: RankingWeights | undefined): PhraseHeadWeights | undefined => {
+      const weights = trainPhraseHead(classes);
+      return weights === undefined ? undefined : { ...weights, ranking };
+    };
     const learnt = [
-      { ...head, classes: named, weights: trainPhraseHead(classes) },
+      { ...head, classes: named, weights: weightsOf({ head: 0.1 + 0.2 }) },
+      { ...head, namespace: 'plain', classes: named, weights: weightsOf(undefined) },
       { ...head, namespace: 'default', classes: [] },
     ];
     expect(decodeHeads(encodeHeads(learnt))).toEqual(learnt);

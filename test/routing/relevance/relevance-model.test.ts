@@ -137,6 +137,8 @@ describe('fieldOf', () => {
     expect(fieldOf([one(0), one(0)].map((known) => ({ ...known, descriptionCount: 0 }))).regime).toBe('names');
     expect(fieldOf([one(4), one(0)]).regime).toBe('phrases');
     expect(fieldOf([one(4, 1), one(4, 0), one(0)]).regime).toBe('head');
+    expect(fieldOf([one(4, 1), one(4, 0)]).regime).toBe('learnt');
+    expect(fieldOf([]).regime).toBe('names');
     expect(fieldOf([one(4, 1), one(0), one(0)]).regime).toBe('texts');
   });
 
@@ -160,6 +162,36 @@ describe('fieldOf', () => {
     const [first, second, third] = fieldOf([one(4, 3), one(4, -2), one(0)]).rows.map((row) => row.at(-1));
     expect(third).toBe(first);
     expect(second).toBeLessThan(first ?? 0);
+  });
+});
+
+describe('ranking weights of a registry', () => {
+  const known = { name: 0.3, description: 0.3, phrase: 0.3, phraseMean: 0.3, lexicalScore: 0, coverage: 0 };
+  const near: CapabilityEvidence = { ...known, best: 0.6, phraseCount: 4, descriptionCount: 1, headLogit: -1 };
+  const liked: CapabilityEvidence = { ...near, best: 0.4, headLogit: 1 };
+  const [byLikeness, byHead] = [{ best: 20 }, { head: 5 }];
+  const weights = async (): Promise<RelevanceWeights> => {
+    const { regimes, ...file } = await fittedOf('zh-en-small');
+    const trust = { score: 0.5, best: 1 };
+    const plain = { ranking: byLikeness, trust };
+    return { ...file, regimes: { ...regimes, head: plain, learnt: plain } };
+  };
+
+  it('order a field that the head has learnt, which is trusted as the fitted ones see its leader', async () => {
+    const fitted = await weights();
+    const [first = 0, second = 1] = relevancesOf(fitted, [near, liked], 5);
+    expect(first).toBeGreaterThan(second);
+    const [other = 1, leader = 0] = relevancesOf(fitted, [near, liked], 5, byHead);
+    expect(leader).toBeGreaterThan(other);
+    const odds = (relevance: number): number => Math.log(relevance / (1 - relevance));
+    expect(odds(leader)).toBeCloseTo(0.5 * 20 * 0.4 + 0.4, 9);
+    expect(odds(leader) - odds(other)).toBeCloseTo(5 * 2, 9);
+  });
+
+  it('say nothing of a field with a capability that the head has not learnt', async () => {
+    const fitted = await weights();
+    const field = [near, liked, { ...liked, best: 0.1, headLogit: undefined }];
+    expect(relevancesOf(fitted, field, 5, byHead)).toEqual(relevancesOf(fitted, field, 5));
   });
 });
 
@@ -189,7 +221,7 @@ describe('the ranking of capabilities of which only names are known', () => {
     const [likely, typed] = relevancesOf(weights, [near(0.7, 0), near(0.3, 3, true)], 20);
     expect(typed).toBeGreaterThan(0.8);
     expect(likely).toBeLessThan(0.1);
-    const scores = scoresOf(fieldOf([near(0.3, 3), near(0.3, 3, true)]), weights);
+    const scores = scoresOf(fieldOf([near(0.3, 3), near(0.3, 3, true)]), weights.regimes.names.ranking);
     expect((scores[1] ?? 0) - (scores[0] ?? 0)).toBeCloseTo(20, 9);
   });
 });
@@ -201,6 +233,10 @@ describe('parseRelevanceWeights', () => {
     expect(() => parseRelevanceWeights(null, 'another')).toThrow(/fitted for other weights/);
     const lacking = { ...weights, regimes: { ...weights.regimes, head: { ranking: { best: Number.NaN }, trust: {} } } };
     expect(() => parseRelevanceWeights(lacking, weights.fingerprint)).toThrow(/lacks head.ranking/);
+    const { learnt } = weights.regimes;
+    const short = { ...learnt, curvature: learnt.curvature?.map((line) => line.slice(1)) };
+    const bent = { ...weights, regimes: { ...weights.regimes, learnt: short } };
+    expect(() => parseRelevanceWeights(bent, weights.fingerprint)).toThrow(/lacks a number of learnt.curvature/);
     const { plain: _plain, ...without } = weights;
     expect(() => parseRelevanceWeights(without, weights.fingerprint)).toThrow(/lacks a number of its plain part/);
     const { origin: _, ...unsigned } = weights;

@@ -8,7 +8,7 @@ import { partsOf, type TrainingTask, TrainingTaskReader } from '../../../src/rou
 import { CALIBRATION } from '../router-rig.ts';
 
 /** `count` capabilities with one to five phrases each, and vectors that no two texts share. */
-function taskOf(count: number, hasThresholds = true): TrainingTask {
+function taskOf(count: number, hasRegistry = true): TrainingTask {
   let next = 0;
   const vector = (): Float32Array => Float32Array.of(++next, next / 2, -next);
   const classes: PhraseClass[] = Array.from({ length: count }, (_, at) => ({
@@ -16,7 +16,7 @@ function taskOf(count: number, hasThresholds = true): TrainingTask {
     phrases: Array.from({ length: 1 + (at % 5) }, vector),
     anchors: at % 3 === 0 ? [] : [vector()],
   }));
-  if (!hasThresholds) return { classes };
+  if (!hasRegistry) return { classes };
   const entries = classes.map(({ name }) =>
     indexedCapability({
       ...{ namespace: 'default', name: name as CapabilityName, sensitive: false, aliases: [] },
@@ -26,7 +26,7 @@ function taskOf(count: number, hasThresholds = true): TrainingTask {
   const hashes = entries.flatMap(({ texts }) => texts.map(({ hash }) => hash as string));
   return {
     classes,
-    thresholds: { entries, vectors: new Map(hashes.map((one) => [one, vector()])), calibration: CALIBRATION },
+    registry: { entries, vectors: new Map(hashes.map((one) => [one, vector()])), calibration: CALIBRATION },
   };
 }
 
