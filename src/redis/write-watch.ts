@@ -12,6 +12,7 @@ const RETRY_MS = 1_000;
 export class WriteWatch {
   readonly #link: RedisLink;
   #problem: string | null = null;
+  #troubledAt = Number.NEGATIVE_INFINITY;
   #cancel: CancelTimer | undefined;
   #isStopped = false;
 
@@ -24,6 +25,11 @@ export class WriteWatch {
     return this.#problem;
   }
 
+  /** When a write last may have failed: now, where one still may. */
+  get troubledAt(): number {
+    return this.#problem === null ? this.#troubledAt : this.#link.clock.now();
+  }
+
   failed(reason: string): void {
     if (this.#isStopped) return;
     this.#problem = reason;
@@ -31,6 +37,7 @@ export class WriteWatch {
   }
 
   taken(): void {
+    this.#troubledAt = this.troubledAt;
     this.#problem = null;
     this.#cancel?.();
     this.#cancel = undefined;

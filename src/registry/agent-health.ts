@@ -48,6 +48,8 @@ export interface AgentHealthParts {
 export interface BeatSharing {
   /** Refuses a beat that the others could not be told of. Error: AR_ERR_STORE_UNAVAILABLE. */
   assertOpen(): void;
+  /** The last moment at which beats may have been refused, or not told; now, where they still may be. */
+  deafAt(): number;
   /** Tells the others; never waits. */
   send(agent: RegisteredAgent, beat: Heartbeat): void;
 }
@@ -63,6 +65,7 @@ export class AgentHealth {
     this.watch = new HealthWatch({
       ...parts,
       ...parts.options,
+      deafAt: () => parts.beats?.deafAt() ?? Number.NEGATIVE_INFINITY,
       onProbeFailed: (agent) => this.#ejectIfFailing(agent),
       onEvicted: (agentId) => this.reports.forget(agentId),
     });

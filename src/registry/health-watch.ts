@@ -30,6 +30,8 @@ export interface HealthWatchParts {
   readonly keepOfflineMs: number;
   readonly missedBeats: number;
   readonly preserveMs: number;
+  /** Until when beats may have been refused, or lost on their way from other instances. Default: never. */
+  readonly deafAt?: () => number;
   /** A probe of this agent, for whatever reason, got no answer. */
   readonly onProbeFailed: (agent: RegisteredAgent) => void;
   /** The agent is gone. */
@@ -163,7 +165,8 @@ export class HealthWatch {
 
   /** Before that no silence counts: beats may still be on their way to us. */
   #deafUntil({ heartbeatIntervalMs }: AgentRecord): number {
-    return this.#resumedAt + firstMissMs(heartbeatIntervalMs);
+    const { deafAt } = this.#parts;
+    return Math.max(this.#resumedAt, deafAt?.() ?? Number.NEGATIVE_INFINITY) + firstMissMs(heartbeatIntervalMs);
   }
 
   #lapseAt({ record, liveness }: RegisteredAgent): number {

@@ -184,6 +184,23 @@ describe('time that nobody lived through', () => {
     expect([stateOf(bench), stateOf(bench, 'dead')]).toEqual(['online', 'offline']);
   });
 
+  test('beats that could not be taken count as no silence, also for whoever watches the leases only afterwards', async () => {
+    let deafAt = Number.NEGATIVE_INFINITY;
+    const beats = { assertOpen: () => undefined, deafAt: () => deafAt, send: () => undefined };
+    const bench = makeBench({ beats });
+    const { reply } = await bench.registry.register(registrationOf('a'));
+    await bench.registry.register(registrationOf('dead'));
+    bench.registry.setSweeping(false);
+    bench.clock.advance(200_000);
+    deafAt = bench.clock.now();
+    bench.registry.setSweeping(true);
+    bench.clock.advance(1_000);
+    expect([stateOf(bench), stateOf(bench, 'dead')]).toEqual(['online', 'online']);
+    bench.registry.heartbeat('a', { leaseId: reply.leaseId });
+    bench.clock.advance(34_000);
+    expect([stateOf(bench), stateOf(bench, 'dead')]).toEqual(['online', 'offline']);
+  });
+
   test('a wall clock that jumps moves no deadline, that of expiresAt neither', async () => {
     const { bench, beat } = await withAgent({ ttl: 100, heartbeatIntervalMs: 60_000 });
     bench.clock.shiftWall(600_000);

@@ -6,6 +6,7 @@ import { EventBus, type RegistryEvent } from '../../src/events/index.ts';
 import {
   AgentRegistry,
   type AgentRegistryOptions,
+  type AgentRegistryParts,
   type AgentStore,
   type CapabilityIndex,
   type HealthProber,
@@ -125,6 +126,7 @@ export function makeBench(
     readonly store?: SwitchStore;
     readonly clock?: ManualClock;
     readonly registry?: Partial<AgentRegistryOptions>;
+    readonly beats?: AgentRegistryParts['beats'];
   } = {},
 ): RegistryBench {
   const clock = options.clock ?? new ManualClock();
@@ -135,7 +137,8 @@ export function makeBench(
   bus.subscribe((event) => events.push(event));
   const dictionary = new CapabilityDictionary(options.mode ?? 'open');
   const prober = new ScriptedProber();
-  const rest = { random: () => 0.5, options: options.registry ?? {} };
+  const { beats } = options;
+  const rest = { random: () => 0.5, options: options.registry ?? {}, ...(beats === undefined ? {} : { beats }) };
   const registry = new AgentRegistry({ clock, store, dictionary, index, bus, prober, ...rest });
   const moves = (): string[] =>
     events.flatMap((event) =>

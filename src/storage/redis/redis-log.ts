@@ -72,6 +72,7 @@ export class RedisLog implements SharedLog {
   #behind = 0;
   #heardAt: number;
   #problem: string | null = null;
+  #troubledAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: RedisLogParts, snapshot: Snapshot) {
     this.#parts = parts;
@@ -102,6 +103,11 @@ export class RedisLog implements SharedLog {
     if (!this.isFollowing) return null;
     const silentMs = this.#parts.clock.now() - this.#heardAt;
     return this.#problem !== null || silentMs > SILENCE_MS ? Math.round(silentMs) : null;
+  }
+
+  /** When something of the others last may have been missed or late: now, where it still may be. */
+  get troubledAt(): number {
+    return this.staleMs === null ? this.#troubledAt : this.#parts.clock.now();
   }
 
   follow(follower: LogFollower): void {
@@ -250,6 +256,7 @@ export class RedisLog implements SharedLog {
   /** Only then: on what it knew before, an instance would take the newest lease of an agent for an unknown one. */
   #noteCaughtUp(heardAt: number): void {
     if (this.#position < this.#behind) return;
+    this.#troubledAt = this.troubledAt;
     this.#heardAt = heardAt;
     if (this.#problem !== null) log('info', 'the log of the instances is followed again', { position: this.#position });
     this.#problem = null;
