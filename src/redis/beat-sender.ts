@@ -86,6 +86,7 @@ export class BeatSender {
     const args = [this.#log.position, instance, batch, KEPT_BATCHES, until, ...beats];
     const [outcome, redisMs] = (await runScript(this.#link, BEATS, names, args)) as [number, number];
     time.learn(redisMs, sentAt, clock.now());
+    if (outcome === 0) throw new Error('heartbeats reached Redis too late to count');
     if (outcome !== 1) throw new Error(OTHER_DATA);
   }
 }

@@ -82,9 +82,9 @@ end
 return {1, position, nowMs}`;
 
 /**
- * Puts off the end of the leases that are still the newest, by Redis's own clock, and tells the other instances; does
- * nothing where it comes too late. Answers {1, time in epoch milliseconds}, {-1, time} where Redis was set back to
- * before what the sender has read: nothing was done then.
+ * Puts off the end of the leases that are still the newest, by Redis's own clock, and tells the other instances.
+ * Answers {1, time in epoch milliseconds}; nothing was done with {0, time}, it came too late, and with {-1, time}, Redis
+ * was set back to before what the sender has read.
  * KEYS position, agents table, deadlines, beats, leases. ARGV position read ('' = whatever it is), instance, batch as
  * told, longest stream, last moment that it counts ('' = any), then for each beat: agentId, leaseId, milliseconds from
  * now.
@@ -92,7 +92,7 @@ return {1, position, nowMs}`;
 export const BEATS = `
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
-if ARGV[5] ~= '' and nowMs > tonumber(ARGV[5]) then return {1, nowMs} end
+if ARGV[5] ~= '' and nowMs > tonumber(ARGV[5]) then return {0, nowMs} end
 if ARGV[1] ~= '' and tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[1]) or '0') then return {-1, nowMs} end
 local ids = {}
 for i = 6, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end

@@ -158,6 +158,20 @@ describe.runIf(hasRedisServer)('the sweeper', () => {
     expect(Number(await redis.zscore(keys.deadlines, 'a'))).toBeGreaterThan(Date.now() + 50_000);
   });
 
+  test('beats that reach Redis too late tell nobody anything, and the next ones are refused until writes are taken', async () => {
+    const { store, agents } = await opened();
+    await agents.commit({ putAgents: [sampleRecord('a')] });
+    const clock = new ManualClock();
+    const time = new RedisTime();
+    time.learn(Date.now() - 10_000, clock.now(), clock.now());
+    const sender = new BeatSender({ ...store.link, clock, time }, store.log, store.writes);
+    sender.send({ agentId: 'a', leaseId: 'lease_1', leaseMs: 60_000, told: {} });
+    clock.advance(25);
+    await expect.poll(() => store.writes.problem).toMatch(/too late/);
+    expect([await redis.exists(keys.beats), await redis.zcard(keys.deadlines)]).toEqual([0, 0]);
+    await expect.poll(() => store.writes.problem).toBe(null);
+  });
+
   async function beating() {
     const { store, agents } = await opened();
     const clock = new ManualClock();
