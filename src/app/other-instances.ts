@@ -64,7 +64,7 @@ export class OtherInstances {
         const detail = store.problem ?? 'this instance is behind the others: ask again';
         throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail });
       },
-      deafAt: () => Math.max(store.log.troubledAt, store.writes.troubledAt),
+      deafUntil: (graceMs) => Math.max(store.log.deafUntil(graceMs), store.writes.deafUntil(graceMs)),
       send: ({ record: { agentId, leaseId, heartbeatIntervalMs } }, beat) =>
         this.#sender.send({
           agentId,

@@ -10,5 +10,6 @@ export { CHECKPOINT, COMMIT, OPEN } from './redis-scripts.ts';
 export { RedisTime } from './redis-time.ts';
 export { SweeperElection } from './sweeper-election.ts';
 export { type TextClaim, TextClaims } from './text-claims.ts';
+export { Trouble } from './trouble.ts';
 export { type TakeOptions, type WorkClaim, WorkClaims } from './work-claims.ts';
 export { WriteWatch } from './write-watch.ts';

@@ -6,13 +6,14 @@ import { type CancelTimer, errorText } from '../core/index.ts';
 import type { RedisLink } from './redis-link.ts';
 import { runScript } from './redis-script.ts';
 import { REWRITE } from './redis-scripts.ts';
+import { Trouble } from './trouble.ts';
 
 const RETRY_MS = 1_000;
 
 export class WriteWatch {
   readonly #link: RedisLink;
   #problem: string | null = null;
-  #troubledAt = Number.NEGATIVE_INFINITY;
+  readonly #trouble = new Trouble();
   #cancel: CancelTimer | undefined;
   #isStopped = false;
 
@@ -25,19 +26,20 @@ export class WriteWatch {
     return this.#problem;
   }
 
-  /** When a write last may have failed: now, where one still may. */
-  get troubledAt(): number {
-    return this.#problem === null ? this.#troubledAt : this.#link.clock.now();
+  /** See `Trouble`. */
+  deafUntil(graceMs: number): number {
+    return this.#trouble.deafUntil(this.#link.clock.now(), graceMs);
   }
 
   failed(reason: string): void {
     if (this.#isStopped) return;
+    this.#trouble.begin(this.#link.clock.now());
     this.#problem = reason;
     this.#cancel ??= this.#link.clock.schedule(RETRY_MS, () => void this.#try());
   }
 
   taken(): void {
-    this.#troubledAt = this.troubledAt;
+    this.#trouble.end(this.#link.clock.now());
     this.#problem = null;
     this.#cancel?.();
     this.#cancel = undefined;

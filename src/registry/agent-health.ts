@@ -48,8 +48,8 @@ export interface AgentHealthParts {
 export interface BeatSharing {
   /** Refuses a beat that the others could not be told of. Error: AR_ERR_STORE_UNAVAILABLE. */
   assertOpen(): void;
-  /** The last moment at which beats may have been refused, or not told; now, where they still may be. */
-  deafAt(): number;
+  /** Before that moment no silence counts, since beats were refused or not told: at most `graceMs` after the last. */
+  deafUntil(graceMs: number): number;
   /** Tells the others; never waits. */
   send(agent: RegisteredAgent, beat: Heartbeat): void;
 }
@@ -65,7 +65,7 @@ export class AgentHealth {
     this.watch = new HealthWatch({
       ...parts,
       ...parts.options,
-      deafAt: () => parts.beats?.deafAt() ?? Number.NEGATIVE_INFINITY,
+      deafUntil: (graceMs) => parts.beats?.deafUntil(graceMs) ?? Number.NEGATIVE_INFINITY,
       onProbeFailed: (agent) => this.#ejectIfFailing(agent),
       onEvicted: (agentId) => this.reports.forget(agentId),
     });

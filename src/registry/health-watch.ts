@@ -30,8 +30,8 @@ export interface HealthWatchParts {
   readonly keepOfflineMs: number;
   readonly missedBeats: number;
   readonly preserveMs: number;
-  /** Until when beats may have been refused, or lost on their way from other instances. Default: never. */
-  readonly deafAt?: () => number;
+  /** See `BeatSharing`. Default: never. */
+  readonly deafUntil?: (graceMs: number) => number;
   /** A probe of this agent, for whatever reason, got no answer. */
   readonly onProbeFailed: (agent: RegisteredAgent) => void;
   /** The agent is gone. */
@@ -165,8 +165,8 @@ export class HealthWatch {
 
   /** Before that no silence counts: beats may still be on their way to us. */
   #deafUntil({ heartbeatIntervalMs }: AgentRecord): number {
-    const { deafAt } = this.#parts;
-    return Math.max(this.#resumedAt, deafAt?.() ?? Number.NEGATIVE_INFINITY) + firstMissMs(heartbeatIntervalMs);
+    const graceMs = firstMissMs(heartbeatIntervalMs);
+    return Math.max(this.#resumedAt + graceMs, this.#parts.deafUntil?.(graceMs) ?? Number.NEGATIVE_INFINITY);
   }
 
   #lapseAt({ record, liveness }: RegisteredAgent): number {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { Trouble } from '../../src/redis/index.ts';
 import type { ProbeAnswer } from '../../src/registry/index.ts';
 import { makeBench, pass, type RegistryBench, registrationOf, settle } from './registry-bench.ts';
 
@@ -185,14 +186,16 @@ describe('time that nobody lived through', () => {
   });
 
   test('beats that could not be taken count as no silence, also for whoever watches the leases only afterwards', async () => {
-    let deafAt = Number.NEGATIVE_INFINITY;
-    const beats = { assertOpen: () => undefined, deafAt: () => deafAt, send: () => undefined };
+    const trouble = new Trouble();
+    const deafUntil = (graceMs: number): number => trouble.deafUntil(bench.clock.now(), graceMs);
+    const beats = { assertOpen: () => undefined, deafUntil, send: () => undefined };
     const bench = makeBench({ beats });
     const { reply } = await bench.registry.register(registrationOf('a'));
     await bench.registry.register(registrationOf('dead'));
     bench.registry.setSweeping(false);
+    trouble.begin(bench.clock.now());
     bench.clock.advance(200_000);
-    deafAt = bench.clock.now();
+    trouble.end(bench.clock.now());
     bench.registry.setSweeping(true);
     bench.clock.advance(1_000);
     expect([stateOf(bench), stateOf(bench, 'dead')]).toEqual(['online', 'online']);

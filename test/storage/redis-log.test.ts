@@ -89,7 +89,8 @@ describe.runIf(hasRedisServer)('the log of several instances', () => {
     await Promise.all([follow('one'), b.store.commit([put('other', '')]), follow('two')]);
     for (const line of order) {
       const [text, position] = line.split(' at ');
-      expect(a.seen).toContain(`${position} ${text}=${text}`);
+      // Handed over only after what follows on the commit.
+      await expect.poll(() => a.seen).toContain(`${position} ${text}=${text}`);
     }
   });
 

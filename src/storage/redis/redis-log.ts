@@ -13,6 +13,7 @@ import {
   type RedisKeys,
   redisFailure,
   SILENCE_TIMEOUT_MS,
+  Trouble,
 } from '../../redis/index.ts';
 import { storeUnavailable } from '../key-value-store.ts';
 import type { LogEntry, LogFollower, LoggedWrite, SharedLog } from '../shared-log.ts';
@@ -72,7 +73,7 @@ export class RedisLog implements SharedLog {
   #behind = 0;
   #heardAt: number;
   #problem: string | null = null;
-  #troubledAt = Number.NEGATIVE_INFINITY;
+  readonly #trouble = new Trouble();
 
   constructor(parts: RedisLogParts, snapshot: Snapshot) {
     this.#parts = parts;
@@ -105,9 +106,11 @@ export class RedisLog implements SharedLog {
     return this.#problem !== null || silentMs > SILENCE_MS ? Math.round(silentMs) : null;
   }
 
-  /** When something of the others last may have been missed or late: now, where it still may be. */
-  get troubledAt(): number {
-    return this.staleMs === null ? this.#troubledAt : this.#parts.clock.now();
+  /** See `Trouble`: of the time in which nothing was heard of the others. */
+  deafUntil(graceMs: number): number {
+    const now = this.#parts.clock.now();
+    if (this.staleMs !== null) this.#trouble.begin(this.#heardAt);
+    return this.#trouble.deafUntil(now, graceMs);
   }
 
   follow(follower: LogFollower): void {
@@ -256,7 +259,8 @@ export class RedisLog implements SharedLog {
   /** Only then: on what it knew before, an instance would take the newest lease of an agent for an unknown one. */
   #noteCaughtUp(heardAt: number): void {
     if (this.#position < this.#behind) return;
-    this.#troubledAt = this.troubledAt;
+    if (this.staleMs !== null) this.#trouble.begin(this.#heardAt);
+    this.#trouble.end(this.#parts.clock.now());
     this.#heardAt = heardAt;
     if (this.#problem !== null) log('info', 'the log of the instances is followed again', { position: this.#position });
     this.#problem = null;

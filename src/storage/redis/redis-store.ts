@@ -102,6 +102,8 @@ export class RedisStore implements KeyValueStore {
     this.writes = new WriteWatch(opened.link);
     this.#sender = new CommitSender({ ...opened, writes: this.writes });
     this.#redis = opened.link.redis;
+    // Known at once, and over once a write is taken again: what waits for it is refused meanwhile.
+    this.#redis.on('close', () => this.writes.failed(redisAway(this.link.place)));
     this.#keys = opened.link.keys;
   }
 
