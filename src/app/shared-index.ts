@@ -77,11 +77,11 @@ export class SharedIndex {
 
   /** Whether what the start found on the own disk is what all serve. */
   async noteStart({ info, held }: IndexStart): Promise<void> {
-    const { current, hold } = this.versions;
+    const { current, hold, fence } = this.versions;
     const isThere = hold === null ? info?.id === current?.info.id : held !== undefined;
     if (current === undefined || !isThere) return;
     const own = await this.#parts.versionStore.rowsDigestOf(current.info.id);
-    if (own?.ids === current.rows.ids && own.vectors === current.rows.vectors) this.versions.noteServed();
+    if (own?.ids === current.rows.ids && own.vectors === current.rows.vectors) this.versions.noteServed(fence);
   }
 
   /**

@@ -21,12 +21,12 @@ import type { Answerer } from './candidate-check.ts';
 import type { CapabilityIndexer } from './capability-indexer.ts';
 import { decodeCatalogue, diffCatalogues, missingCatalogue } from './catalogue.ts';
 import { type GoldenSet, missText } from './golden-set.ts';
-import type { IndexHolder } from './index-hold.ts';
+import type { IndexHold, IndexHolder } from './index-hold.ts';
 import { type IndexRebuilder, wireVersion } from './index-rebuilder.ts';
 import type { IndexStart } from './index-start.ts';
 import { HeadSet, type PhraseHeads } from './relevance/phrase-heads.ts';
 import type { IndexService, VerifyRequest } from './routing-service.ts';
-import type { SharedVersions } from './shared/shared-versions.ts';
+import { overtaken, type SharedVersions } from './shared/shared-versions.ts';
 import type { VersionMaker } from './shared/version-maker.ts';
 import { swapTo, type WholeVersion } from './version-swap.ts';
 
@@ -102,11 +102,13 @@ export class IndexDesk implements IndexService {
       const whole = await this.#whole(version);
       const { loaded } = whole;
       await vectors.compareWith(loaded);
-      await holder.take({ version, heldAt: clock.wallNow(), by, liveHashes: indexer.liveHashes() });
+      const hold = { version, heldAt: clock.wallNow(), by, liveHashes: indexer.liveHashes() };
+      await holder.take(hold);
+      this.#assertNewest(hold);
       const held = holder.wire();
       if (held === null) throw new AgentReachError('AR_ERR_INTERNAL', { detail: 'The rollback was not kept.' });
       const restored = swapTo(this.#options, whole, holder.current);
-      shared?.versions.noteServed();
+      shared?.versions.noteServed(shared.versions.fence);
       publish('index.rolled_back', { version, by });
       log('warn', 'index rolled back; rebuilds wait for a command', { version, by, restored });
       return { version, held, restored, report: wireVersion(loaded.info, version) };
@@ -170,6 +172,14 @@ export class IndexDesk implements IndexService {
     } finally {
       this.#verifying.delete(work);
     }
+  }
+
+  /** What another instance published after a rollback, before this one swapped, wins: it is left to the follower. */
+  #assertNewest(hold: IndexHold): void {
+    const { holder, shared } = this.#options;
+    if (shared === undefined || shared.versions.hold === hold) return;
+    holder.follow(shared.versions.hold);
+    throw overtaken();
   }
 
   /** A version to go back to: kept on the disk, or one that all share. */

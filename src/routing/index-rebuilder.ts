@@ -210,10 +210,9 @@ export class IndexRebuilder {
     try {
       const built = await this.#build(request, forAll);
       const { info } = built;
-      await this.#options.holder.end();
+      if (forAll === undefined) await this.#options.holder.end();
       this.#tell({ phase: 'load', done: 0, total: 1 });
-      this.#swap(built);
-      this.#options.shared?.noteServed();
+      this.#swap(built, forAll?.fence);
       publish('step', { name: 'rebuild.swapped' });
       this.#tell({ phase: 'load', done: 1, total: 1 });
       this.#failures = 0;
@@ -276,14 +275,22 @@ export class IndexRebuilder {
     return { info, index: candidate.index, heads: learnt, usesHeads };
   }
 
-  /** One synchronous step: no route sees the new version with the old texts, or the other way round. */
-  #swap({ info, index, heads, usesHeads }: BuiltVersion): void {
-    const { vectors, indexer } = this.#options;
+  /**
+   * One synchronous step: no route sees the new version with the old texts, or the other way round. What was heard
+   * between publishing and this step wins.
+   */
+  #swap({ info, index, heads, usesHeads }: BuiltVersion, fence: number | undefined): void {
+    const { vectors, indexer, holder, shared } = this.#options;
+    if (fence !== undefined) {
+      shared?.assertNewest(fence);
+      holder.follow(null);
+    }
     vectors.swapBase({ info, index });
     if (heads !== undefined) this.#options.heads?.use(heads, usesHeads);
     indexer.release();
     indexer.dropUnowned();
     indexer.noteSwap();
+    if (fence !== undefined) shared?.noteServed(fence);
   }
 
   /** The builder knows texts by their hashes only. */

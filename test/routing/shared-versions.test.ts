@@ -1,10 +1,11 @@
 /** Two instances over one store in one process: what one builds, the other makes the same, or says why not. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { contentHash, subscribe } from '../../src/core/index.ts';
 import type { SharedClaims } from '../../src/routing/index.ts';
 import { MemoryStore } from '../../src/storage/index.ts';
+import { type StagedVersion, VersionStore } from '../../src/vector-index/index.ts';
 import { type IndexRig, indexRig, meaningsOf } from './index-rig.ts';
 
 const RAIN = {
@@ -17,8 +18,10 @@ const MAIL = {
   examples: ['mail my boss', 'send mail to anna', 'write mail', 'mail a file'],
 };
 
-/** As Redis would count them. */
-function claimsInMemory(): SharedClaims {
+const OTHER = { ...RAIN, description: 'other words' };
+
+/** As Redis would count them. `onRelease` is called while a claim is let go. */
+function claimsInMemory(hooks: { onRelease?: () => Promise<void> } = {}): SharedClaims {
   const fences = new Map<string, number>();
   const held = new Map<string, AbortController>();
   return {
@@ -35,14 +38,17 @@ function claimsInMemory(): SharedClaims {
         confirm: async () => !ending.signal.aborted,
         release: async () => {
           if (held.get(work) === ending) held.delete(work);
+          const { onRelease } = hooks;
+          delete hooks.onRelease;
+          await onRelease?.();
         },
       };
     },
   };
 }
 
-async function two(): Promise<{ a: IndexRig; b: IndexRig }> {
-  const around = { store: new MemoryStore(), claims: claimsInMemory() };
+async function two(claims = claimsInMemory()): Promise<{ a: IndexRig; b: IndexRig }> {
+  const around = { store: new MemoryStore(), claims };
   const a = await indexRig(around);
   const b = await indexRig(around);
   onTestFinished(async () => {
@@ -51,6 +57,13 @@ async function two(): Promise<{ a: IndexRig; b: IndexRig }> {
   });
   for (const one of [a, b]) await one.register([RAIN, MAIL]);
   return { a, b };
+}
+
+async function registerAtBoth(
+  { a, b }: { a: IndexRig; b: IndexRig },
+  capabilities: Parameters<IndexRig['register']>[0],
+): Promise<void> {
+  for (const one of [a, b]) await one.register(capabilities);
 }
 
 /** The instance hears that the manifest changed. */
@@ -66,6 +79,18 @@ async function hears({ shared, vectors, clock }: IndexRig, version: string): Pro
       { timeout: 15_000 },
     )
     .toBe(version);
+}
+
+/** Once, right before the next staged version is loaded, or made to count: by then it is published. */
+function onceBefore(step: 'loadStaged' | 'commit', task: (staged: StagedVersion) => Promise<unknown>): void {
+  const real = VersionStore.prototype[step] as (...args: unknown[]) => Promise<unknown>;
+  const spy = vi.spyOn(VersionStore.prototype, step) as unknown as ReturnType<typeof vi.fn>;
+  onTestFinished(() => void spy.mockRestore());
+  spy.mockImplementationOnce(async function (this: VersionStore, ...args: unknown[]) {
+    spy.mockRestore();
+    await task(args[0] as StagedVersion);
+    return real.apply(this, args);
+  });
 }
 
 it('makes the same version: vectors, texts, and what was learnt from phrases', async () => {
@@ -150,6 +175,44 @@ it('goes back with whoever goes back, and keeps doing so after a start without f
   rmSync(join(a.dir, 'versions'), { recursive: true });
   await a.shared?.load();
   await expect(a.desk.rollback({ version: 'v000009', by: 'ops' })).rejects.toMatchObject({ code: 'AR_ERR_NOT_FOUND' });
+});
+
+it('follows a rollback that it heard of between publishing and swapping', async () => {
+  const { a, b } = await two();
+  const first = await a.rebuild();
+  await hears(b, first.id);
+  await registerAtBoth({ a, b }, [OTHER]);
+  onceBefore('commit', async () => {
+    await b.shared?.load();
+    await b.desk.rollback({ version: first.id, by: 'ops' });
+    await a.shared?.load();
+  });
+  await expect(a.rebuild()).rejects.toMatchObject({ code: 'AR_ERR_INDEX_OVERTAKEN' });
+  await expect.poll(() => a.shared?.isServed).toBe(true);
+  expect(a.vectors.versionId).toBe(first.id);
+  expect(a.desk.held).toMatchObject({ version: first.id, by: 'ops' });
+  expect((await a.desk.versions()).lastFailure).toBeNull();
+});
+
+it('follows a rollback that it heard of while its own was published', async () => {
+  const hooks: Parameters<typeof claimsInMemory>[0] = {};
+  const { a, b } = await two(claimsInMemory(hooks));
+  const versions: string[] = [];
+  for (const words of ['first', 'second', 'third']) {
+    await registerAtBoth({ a, b }, [{ ...RAIN, description: words }]);
+    const { id } = await a.rebuild();
+    await hears(b, id);
+    versions.push(id);
+  }
+  const [first = '', second = ''] = versions;
+  hooks.onRelease = async () => {
+    await b.shared?.load();
+    await b.desk.rollback({ version: second, by: 'b' });
+    await a.shared?.load();
+  };
+  await a.desk.rollback({ version: first, by: 'a' }).catch(() => undefined);
+  await expect.poll(() => a.vectors.versionId).toBe(second);
+  expect(a.desk.held).toMatchObject({ version: second, by: 'b' });
 });
 
 it('prunes no vector that a version of all, a running model, or a registration of another one needs', async () => {

@@ -61,12 +61,12 @@ describe.runIf(hasRedisServer)('the index in one Redis', () => {
     before: (fence: number) => Promise<unknown> = async () => undefined,
   ): Promise<string> {
     const signal = new AbortController().signal;
-    const built = shared.buildOnce({ isWanted: () => true, signal }, async ({ id, prepare }) => {
+    const built = shared.buildOnce({ isWanted: () => true, signal }, async ({ id, fence, prepare }) => {
       const publish = await prepare({ absent: [], catalogue: Buffer.from('x'), heads: undefined });
-      await before(Number(id.slice(1)));
+      await before(fence);
       const { info, rows } = sharedVersion(id);
       await publish({ info, rows });
-      shared.noteServed();
+      shared.noteServed(fence);
       return info;
     });
     return built.then(({ id }) => id);
@@ -105,7 +105,7 @@ describe.runIf(hasRedisServer)('the index in one Redis', () => {
     const [a, b] = [await instance(), await instance()];
     expect(await published(a)).toBe('v000001');
     await expect.poll(() => b.shared.current?.info.id).toBe('v000001');
-    b.shared.noteServed();
+    b.shared.noteServed(b.shared.fence);
     const hold = { version: 'v000001', heldAt: 5, by: 'ops', liveHashes: {} };
     const late = published(a, () => b.shared.holdStore.save(hold));
     await expect(late).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });

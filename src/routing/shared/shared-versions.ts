@@ -45,6 +45,8 @@ export interface VersionParts extends Pick<SharedVersion, 'absent'> {
 export interface BuildForAll {
   /** Of that version. */
   readonly id: string;
+  /** Of what it publishes. */
+  readonly fence: number;
   /** Aborted once another instance may have it. */
   readonly lost: AbortSignal;
   /** Stores the parts; answers what makes the version that of all (AR_ERR_STOPPING where the right was lost). */
@@ -90,6 +92,11 @@ export class SharedVersions {
     return this.#hold;
   }
 
+  /** Of what the manifest says. */
+  get fence(): number {
+    return this.#manifest?.fence ?? 0;
+  }
+
   /** Whether what the manifest says is what this instance does. */
   get isServed(): boolean {
     return this.#manifest === undefined || this.#servedFence === this.#manifest.fence;
@@ -121,7 +128,7 @@ export class SharedVersions {
   /** Reads what the store has; what is not newer than what is known is no news. */
   async load(): Promise<void> {
     const { manifest, hold } = await this.#options.store.load();
-    if (manifest === undefined || manifest.fence <= this.#fence) return;
+    if (manifest === undefined || manifest.fence <= this.fence) return;
     this.#manifest = manifest;
     this.#hold = hold ?? null;
     this.#failure = undefined;
@@ -134,9 +141,15 @@ export class SharedVersions {
     if (!this.isServed) for (const listener of this.#listeners) listener();
   }
 
-  noteServed(): void {
+  /** Throws where the manifest says something newer, which is left to whoever follows it. */
+  assertNewest(fence: number): void {
+    if (this.fence !== fence) throw overtaken();
+  }
+
+  /** What was published under this fence was put to work. */
+  noteServed(fence: number): void {
     this.#failure = undefined;
-    this.#servedFence = this.#fence;
+    this.#servedFence = fence;
     this.tell();
   }
 
@@ -155,9 +168,9 @@ export class SharedVersions {
     { isWanted, signal }: OnceOptions,
     build: (forAll: BuildForAll) => Promise<IndexVersionInfo>,
   ): Promise<IndexVersionInfo> {
-    const seen = this.#fence;
+    const seen = this.fence;
     for (;;) {
-      if (this.#fence > seen) return this.#joined(signal);
+      if (this.fence > seen) return this.#joined(signal);
       const claim = await this.#claim();
       if (claim === undefined) {
         await this.#news(signal);
@@ -165,12 +178,12 @@ export class SharedVersions {
       }
       try {
         await this.load();
-        if (this.#fence > seen) continue;
+        if (this.fence > seen) continue;
         const { current } = this;
         if (current !== undefined && !isWanted()) return current.info;
         const { fence, lost } = claim;
         const id = versionIdOf(fence);
-        return await build({ id, lost, prepare: (parts) => this.#prepare(claim, parts) });
+        return await build({ id, fence, lost, prepare: (parts) => this.#prepare(claim, parts) });
       } catch (error) {
         if (!claim.lost.aborted || signal.aborted) throw error;
         log('warn', 'another instance took the building of the index over', { reason: errorText(error) });
@@ -225,7 +238,7 @@ export class SharedVersions {
   ): Promise<void> {
     if (!(await claim.confirm())) throw overtaken();
     await retryOnConflict(async () => {
-      if (this.#fence >= claim.fence) throw overtaken();
+      if (this.fence >= claim.fence) throw overtaken();
       const manifest = next(this.versions);
       await this.#options.store.save(manifest, hold);
       this.#manifest = manifest;
@@ -233,15 +246,11 @@ export class SharedVersions {
     });
   }
 
-  get #fence(): number {
-    return this.#manifest?.fence ?? 0;
-  }
-
   async #claim(options: { readonly byForce?: boolean } = {}): Promise<SharedClaim | undefined> {
     const { claims, fingerprint, lastNumber, assertOpen } = this.#options;
     if (!this.#isOpen) return undefined;
     assertOpen();
-    const above = Math.max(this.#fence, await lastNumber());
+    const above = Math.max(this.fence, await lastNumber());
     return claims.take(`index:${fingerprint}`, { above, ...options }).catch((cause: unknown) => {
       if (isAgentReachError(cause)) throw cause;
       const detail = `Who builds the index cannot be agreed on: ${errorText(cause)}`;
@@ -273,6 +282,6 @@ export function notKept(id: string): AgentReachError {
   return new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no index version ${id}.` });
 }
 
-function overtaken(): AgentReachError {
+export function overtaken(): AgentReachError {
   return new AgentReachError('AR_ERR_STOPPING', { detail: 'Another instance went on with the index meanwhile.' });
 }

@@ -91,10 +91,10 @@ export class VersionFollower {
       await vectors.compareWith(whole.loaded);
       // Meanwhile another one may have become that of all.
       if (shared.current?.info.id !== current.info.id) return;
-      const { hold } = shared;
+      const { hold, fence } = shared;
       holder.follow(hold);
       swapTo(this.#options, whole, hold);
-      shared.noteServed();
+      shared.noteServed(fence);
       rebuilder.noteSuccess();
       const { id: version, count, embedded, reused, selfCheck } = whole.loaded.info;
       const { golden } = selfCheck ?? {};
