@@ -41,5 +41,5 @@ function shownValue(key: ConfigKey, value: unknown): unknown {
 
 /** Passwords also travel as query parameters (`?password=`), so both are hidden. */
 function maskUrl(text: string): string {
-  return text.replace(/(:\/\/[^:@/?#]*:)[^@/?#]*@/, '$1***@').replace(/\?.*$/s, '?***');
+  return text.replace(/(:\/\/[^:@/?#]*:)[^/?#]*@/, '$1***@').replace(/\?.*$/s, '?***');
 }

@@ -177,7 +177,7 @@ function collectorsOf({ config, registry, rules, embedder, vectors, waitingTexts
 
 /** A store that cannot be written leaves the service ready: it routes from memory; the check says so. */
 function readinessOf(parts: Parts, isReady: boolean): Readiness {
-  const { store, embedder, indexer, vectors, registry, indexStart, index } = parts;
+  const { store, embedder, indexer, vectors, registry, indexStart, index, rules } = parts;
   const reason = degradedReasonOf(embedder);
   const missing = indexer.missingVectors;
   return {
@@ -186,6 +186,7 @@ function readinessOf(parts: Parts, isReady: boolean): Readiness {
     checks: {
       service: { ok: isReady, detail: isReady ? 'serving' : 'starting' },
       store: { ok: store.problem === null, detail: store.problem ?? 'readable and writable' },
+      rules: rulesCheck(rules.notInForce),
       model: { ok: reason === null, detail: reason ?? embedder.info.modelId },
       index: {
         ok: missing === 0,
@@ -199,6 +200,11 @@ function readinessOf(parts: Parts, isReady: boolean): Readiness {
     indexVersion: vectors.versionId,
     registryEpoch: registry.view.epoch,
   };
+}
+
+function rulesCheck(notInForce: readonly string[]): Readiness['checks'][string] {
+  if (notInForce.length === 0) return { ok: true, detail: 'all in force' };
+  return { ok: false, detail: `stored, and not in force in this version: ${notInForce.slice(0, 5).join(', ')}` };
 }
 
 function runningService(parts: Parts, server: HttpServer, undo: () => Promise<void>): RunningService {

@@ -46,12 +46,22 @@ export function redisAddress(url: string): RedisAddress {
   return address;
 }
 
+/** null where a `%` begins nothing. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 function clusterAddress(url: string, [, scheme = '', login = '', hosts = '']: RegExpExecArray): RedisAddress | null {
   const nodes = hosts.split(',').map((host) => `redis://${login}@${host}`);
   if (!nodes.every((node) => URL.canParse(node) && new URL(node).hostname !== '')) return null;
   const parsed = nodes.map((node) => new URL(node));
-  const username = decodeURIComponent(parsed[0]?.username ?? '');
-  const password = decodeURIComponent(parsed[0]?.password ?? '');
+  const username = decoded(parsed[0]?.username ?? '');
+  const password = decoded(parsed[0]?.password ?? '');
+  if (username === null || password === null) return null;
   return {
     place: `${scheme}+cluster://${hosts}`,
     url,

@@ -128,7 +128,8 @@ export class TextVectors {
       } finally {
         await release();
       }
-      wanted = await this.#takeStored(wanted.filter((hash) => !mine.includes(hash)));
+      const isMine = new Set(mine);
+      wanted = await this.#takeStored(wanted.filter((hash) => !isMine.has(hash)));
       if (wanted.length > 0 && mine.length === 0) await this.#pause();
     }
     for (const hash of absent) this.#missing.delete(hash);

@@ -64,6 +64,8 @@ function unexpected(answer: RuleFileAnswer): AgentReachError {
 /** Settles when the thread is gone: it counts until then. */
 async function inThread(job: RuleFileJob, clock: Clock): Promise<RuleFileAnswer> {
   const worker = spawnWorker('./rule-file-worker', import.meta.url, { workerData: job });
+  // Nobody waits for a file once the service has stopped.
+  worker.unref();
   const died = (detail: string, cause?: unknown): AgentReachError =>
     new AgentReachError('AR_ERR_INTERNAL', cause === undefined ? { detail } : { detail, cause });
   let cancelDeadline = (): void => undefined;

@@ -194,15 +194,22 @@ export class RuleService {
     });
   }
 
-  /** The rules as a YAML file, which `importRules` takes back exactly. */
+  /** Ids of stored rules that this version cannot compile: not in force. */
+  get notInForce(): readonly string[] {
+    return this.#leftOut.map(({ id }) => id);
+  }
+
+  /** The rules as a YAML file, which `importRules` takes back exactly; those not in force too, so that none is lost. */
   exportFile(): Promise<string> {
-    return this.#files.write(this.list());
+    return this.#files.write([...this.list(), ...this.#leftOut]);
   }
 
   /** What is worth a look in the whole set. */
   lint(): RuleLint {
     const { compiled, regexSize, size } = this.#current;
-    const items = lintSet(compiled, this.#lintOptions);
+    const message = 'this version cannot compile it: it is stored, and not in force';
+    const leftOut = this.notInForce.map((id) => ({ id, code: 'not_in_force', message }));
+    const items = [...leftOut, ...lintSet(compiled, this.#lintOptions)];
     return { rulesVersion: this.#version, rules: size, regexSteps: regexSize, maxRegexSteps: MAX_REGEX_STEPS, items };
   }
 

@@ -271,7 +271,7 @@ describe('describeConfig', () => {
   });
 
   it('masks passwords and key hashes', () => {
-    const env = { REDIS_URL: 'redis://u:hunter2@r:6379/0?password=hunter3', AGENT_REACH_AUTH_API_KEYS: KEYS };
+    const env = { REDIS_URL: 'redis://u:hunter1@hunter2@r:6379/0?password=hunter3', AGENT_REACH_AUTH_API_KEYS: KEYS };
     const shown = JSON.stringify(describeConfig(loadConfig({ env, cwd: root })));
     expect(shown).toContain('redis://u:***@r:6379/0');
     expect(shown).not.toMatch(/hunter|aaaa/);

@@ -71,6 +71,17 @@ describe('RuleService', () => {
       expect(service.list().map(({ id }) => id)).toEqual(['more', 'sent']);
     });
 
+    it('names it in the lint and exports it, so that no file that replaces all loses it silently', async () => {
+      const { service, storedIds } = await loaded();
+      expect(service.notInForce).toEqual(['alien']);
+      expect(service.lint().items[0]).toMatchObject({ id: 'alien', code: 'not_in_force' });
+      const yaml = await service.exportFile();
+      expect(yaml).toContain('id: "alien"');
+      const back = service.importRules({ yaml, mode: 'replace', dryRun: false }, BY);
+      await expect(back).rejects.toMatchObject({ code: 'AR_ERR_INVALID_RULE' });
+      expect(storedIds()).toEqual(['alien', 'invoice']);
+    });
+
     it('lets go of it where it is replaced, deleted, or not in a file that replaces all', async () => {
       const replaced = await loaded();
       await replaced.service.put(rule('alien', ['now']), BY);

@@ -109,6 +109,7 @@ test('reads the address of a cluster', () => {
 
 test.each([
   'redis+cluster://',
+  'redis+cluster://:a%zz@a:1',
   'redis+cluster://a,',
   'redis+cluster://a:99999',
   'redis+cluster://a/1',
