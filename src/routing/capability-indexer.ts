@@ -310,10 +310,30 @@ export class CapabilityIndexer implements CapabilityIndex, Searchable {
   async restoreVectors(hashes: Iterable<ContentHash> | undefined): Promise<void> {
     this.dropUnowned();
     const wanted = [...(hashes ?? (this.#vectors.ids() as Iterable<ContentHash>))];
-    for (let from = 0; from < wanted.length; from += RESTORED_AT_ONCE) {
+    await this.#store(wanted, (hash) => (this.needs(hash) ? this.#vectors.vectorOf(hash) : undefined));
+  }
+
+  /**
+   * Stores those of these vectors again that no capability needs any more, so that others may have removed them. What
+   * is still needed comes back by `restoreVectors`.
+   */
+  async storeUnowned({ ids, vectors, dimensions }: VectorRows): Promise<void> {
+    const rows = new Map<ContentHash, number>();
+    for (const [row, id] of ids.entries()) if (!this.#view.owns(id)) rows.set(id as ContentHash, row * dimensions);
+    await this.#store([...rows.keys()], (hash) => {
+      const from = rows.get(hash) ?? 0;
+      return vectors.slice(from, from + dimensions);
+    });
+  }
+
+  async #store(
+    hashes: readonly ContentHash[],
+    vectorOf: (hash: ContentHash) => Float32Array | undefined,
+  ): Promise<void> {
+    for (let from = 0; from < hashes.length; from += RESTORED_AT_ONCE) {
       const held = new Map<ContentHash, Float32Array>();
-      for (const hash of wanted.slice(from, from + RESTORED_AT_ONCE)) {
-        const vector = this.needs(hash) ? this.#vectors.vectorOf(hash) : undefined;
+      for (const hash of hashes.slice(from, from + RESTORED_AT_ONCE)) {
+        const vector = vectorOf(hash);
         if (vector !== undefined) held.set(hash, vector);
       }
       const { embedder, vectorStore } = this.#options;

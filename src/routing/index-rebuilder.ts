@@ -185,10 +185,16 @@ export class IndexRebuilder {
   async #once(request: RebuildRequest): Promise<IndexVersion> {
     const { shared, vectors } = this.#options;
     const isWanted = (): boolean => this.#isAskedFor || request.isWanted?.() !== false;
+    let isBuiltHere = false;
+    const build = async (forAll?: BuildForAll): Promise<IndexVersionInfo> => {
+      const info = await this.#run(request, forAll);
+      isBuiltHere = true;
+      return info;
+    };
     const info =
-      shared === undefined
-        ? await this.#run(request)
-        : await shared.buildOnce({ isWanted, signal: this.#stopping.signal }, (forAll) => this.#run(request, forAll));
+      shared === undefined ? await build() : await shared.buildOnce({ isWanted, signal: this.#stopping.signal }, build);
+    // Not before the claim is let go: nothing is pruned while somebody builds.
+    if (isBuiltHere) this.#options.pruner.start();
     return wireVersion(info, vectors.versionId);
   }
 
@@ -217,7 +223,6 @@ export class IndexRebuilder {
       this.#tell({ phase: 'load', done: 1, total: 1 });
       this.#failures = 0;
       this.#lastFailure = null;
-      this.#options.pruner.start();
       const { id: version, count, embedded, reused, why } = info;
       const durationMs = clock.now() - start;
       this.#restsUntil = restUntil(clock.now(), durationMs);
@@ -257,7 +262,12 @@ export class IndexRebuilder {
         heads,
         about: { modelId, fingerprint, by, why, embedded, reused, removed: vectors.hiddenSize, catalogueDigest },
         signal,
-        announce,
+        announce:
+          announce &&
+          (async (built) => {
+            await indexer.storeUnowned(rows);
+            await announce(built);
+          }),
         approve: async (loaded) => {
           candidate = loaded;
           const onDone = (done: number, total: number): void => this.#tell({ phase: 'golden', done, total });

@@ -25,6 +25,7 @@ function claimsInMemory(hooks: { onRelease?: () => Promise<void> } = {}): Shared
   const fences = new Map<string, number>();
   const held = new Map<string, AbortController>();
   return {
+    isTaken: async (work) => held.has(work),
     async take(work, { above = 0, byForce = false } = {}) {
       if (held.has(work) && !byForce) return undefined;
       held.get(work)?.abort();
@@ -213,6 +214,27 @@ it('follows a rollback that it heard of while its own was published', async () =
   await a.desk.rollback({ version: first, by: 'a' }).catch(() => undefined);
   await expect.poll(() => a.vectors.versionId).toBe(second);
   expect(a.desk.held).toMatchObject({ version: second, by: 'b' });
+});
+
+it('prunes nothing while a version is built, and stores again what somebody pruned all the same', async () => {
+  const { a, b } = await two();
+  const isStored = async (): Promise<boolean> =>
+    (await a.vectorStore.getMany(a.model.fingerprint, [contentHash(RAIN.description)])).size === 1;
+  const isKept: boolean[] = [];
+  onceBefore('loadStaged', async () => {
+    await registerAtBoth({ a, b }, [OTHER]);
+    for (const one of [a, b]) one.indexer.dropUnowned();
+    a.pruner.start();
+    await a.pruner.settled();
+    isKept.push(await isStored());
+    // As by one that had begun before the build did.
+    await a.vectorStore.prune((_model, hash) => hash !== contentHash(RAIN.description));
+    isKept.push(await isStored());
+  });
+  const { id } = await b.rebuild();
+  expect(isKept).toEqual([true, false]);
+  await hears(a, id);
+  expect(await a.store.rowsDigestOf(id)).toEqual(await b.store.rowsDigestOf(id));
 });
 
 it('prunes no vector that a version of all, a running model, or a registration of another one needs', async () => {

@@ -1,7 +1,7 @@
 import { log } from '../../core/index.ts';
 import { decodeCatalogue } from '../catalogue.ts';
 import type { ManifestStore, SharedVersion } from './index-manifest.ts';
-import type { SharedClaims } from './shared-versions.ts';
+import { buildingOf, type SharedClaims } from './shared-versions.ts';
 import { idsOf } from './version-maker.ts';
 
 export interface SharedNeedsOptions {
@@ -24,9 +24,14 @@ export class SharedNeeds {
     this.#options = options;
   }
 
-  /** Runs the task; not where another instance does the same now. */
+  /**
+   * Runs the task; not where another instance does the same now, nor while a version is built: what it is built from
+   * is told to nobody before it is published.
+   */
   async alone(task: () => Promise<void>): Promise<void> {
-    const claim = await this.#options.claims.take(WORK);
+    const { claims } = this.#options;
+    for (const model of await this.running()) if (await claims.isTaken(buildingOf(model))) return;
+    const claim = await claims.take(WORK);
     if (claim === undefined) return;
     try {
       await task();

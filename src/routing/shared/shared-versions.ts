@@ -14,6 +14,8 @@ export interface SharedClaim {
 }
 
 export interface SharedClaims {
+  /** Whether some instance has it. */
+  isTaken(work: string): Promise<boolean>;
   /** undefined where another instance has it. */
   take(
     work: string,
@@ -251,7 +253,7 @@ export class SharedVersions {
     if (!this.#isOpen) return undefined;
     assertOpen();
     const above = Math.max(this.fence, await lastNumber());
-    return claims.take(`index:${fingerprint}`, { above, ...options }).catch((cause: unknown) => {
+    return claims.take(buildingOf(fingerprint), { above, ...options }).catch((cause: unknown) => {
       if (isAgentReachError(cause)) throw cause;
       const detail = `Who builds the index cannot be agreed on: ${errorText(cause)}`;
       throw new AgentReachError('AR_ERR_STORE_UNAVAILABLE', { detail, cause });
@@ -276,6 +278,11 @@ export class SharedVersions {
     });
     if (signal.aborted) throw new AgentReachError('AR_ERR_STOPPING');
   }
+}
+
+/** The work of building versions of a model. */
+export function buildingOf(fingerprint: string): string {
+  return `index:${fingerprint}`;
 }
 
 export function notKept(id: string): AgentReachError {
