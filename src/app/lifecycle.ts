@@ -88,7 +88,7 @@ async function loadStrategies(
 
 /** From the store into memory; vectors come from the index version on disk, else from the store, else are embedded. */
 async function loadState(parts: Parts, stops: (() => void | Promise<void>)[]): Promise<void> {
-  const { registry, rules, audit, feedback, indexer, bus, events, others, shared } = parts;
+  const { registry, rules, audit, feedback, indexer, index, bus, events, others, shared } = parts;
   stops.push(() => registry.stop());
   stops.push(() => feedback.stop());
   stops.push(() => audit.stop());
@@ -99,12 +99,15 @@ async function loadState(parts: Parts, stops: (() => void | Promise<void>)[]): P
   await audit.start();
   await registry.load();
   await feedback.load();
-  await shared?.announce();
+  if (shared !== null) {
+    // Together: what follows the others may wait for a rebuild or a rollback, which only the index ends.
+    stops.push(() => Promise.all([shared.stop(), index.stop()]).then(() => undefined));
+    await shared.announce();
+  }
   await indexer.start();
   if (others === null) return;
   stops.push(() => others.stop());
   await others.start(parts);
-  stops.push(() => shared?.stop());
   shared?.start();
 }
 

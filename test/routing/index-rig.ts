@@ -173,8 +173,7 @@ export async function indexRig(
     },
     rebuild: () => desk.rebuild({ by: 'test', why: 'test' }),
     clean: async () => {
-      await follower?.stop();
-      await desk.stop();
+      await Promise.all([follower?.stop(), desk.stop()]);
       indexer.stop();
       await rm(dir, { recursive: true, force: true });
     },

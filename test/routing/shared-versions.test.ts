@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { contentHash, subscribe } from '../../src/core/index.ts';
 import type { SharedClaims } from '../../src/routing/index.ts';
 import { MemoryStore } from '../../src/storage/index.ts';
-import { type StagedVersion, VersionStore } from '../../src/vector-index/index.ts';
+import { IndexBuilder, type StagedVersion, VersionStore } from '../../src/vector-index/index.ts';
 import { type IndexRig, indexRig, meaningsOf } from './index-rig.ts';
 
 const RAIN = {
@@ -214,6 +214,25 @@ it('follows a rollback that it heard of while its own was published', async () =
   await a.desk.rollback({ version: first, by: 'a' }).catch(() => undefined);
   await expect.poll(() => a.vectors.versionId).toBe(second);
   expect(a.desk.held).toMatchObject({ version: second, by: 'b' });
+});
+
+it('builds nothing any more when it stops while it waits in line', async () => {
+  const { a, b } = await two();
+  await a.rebuild();
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const alone = b.rebuilder.runAlone(() => gate);
+  await b.shared?.load();
+  const build = vi.spyOn(IndexBuilder.prototype, 'build');
+  onTestFinished(() => build.mockRestore());
+  const cleaning = b.clean();
+  open();
+  await alone;
+  await cleaning;
+  expect(build).not.toHaveBeenCalled();
+  expect((await b.desk.versions()).lastFailure).toBeNull();
 });
 
 it('prunes nothing while a version is built, and stores again what somebody pruned all the same', async () => {

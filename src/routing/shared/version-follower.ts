@@ -25,18 +25,22 @@ export class VersionFollower {
   #cancelRetry: CancelTimer | undefined;
   #attempt: { readonly version: string; readonly ending: AbortController } | undefined;
   #failures = 0;
-  #isStopped = false;
+  readonly #stopping = new AbortController();
 
   constructor(options: VersionFollowerOptions) {
     this.#options = options;
     options.shared.onChange(() => this.#wake());
   }
 
+  /** What it waits for, a rebuild or a rollback, is whoever calls this to stop. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#stopping.abort();
     this.#cancelRetry?.();
-    this.#attempt?.ending.abort();
     await this.#running;
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   #wake(): void {
@@ -79,7 +83,7 @@ export class VersionFollower {
   async #reach(): Promise<void> {
     const { shared, maker, vectors, holder, rebuilder, clock } = this.#options;
     const { current } = shared;
-    if (shared.isServed) return;
+    if (shared.isServed || this.#isStopped) return;
     if (current === undefined) {
       throw new AgentReachError('AR_ERR_INDEX_CORRUPT', { detail: 'The version that all serve is not in the store.' });
     }
@@ -87,10 +91,11 @@ export class VersionFollower {
     const ending = new AbortController();
     this.#attempt = { version: current.info.id, ending };
     try {
-      const whole = await maker.whole(current.info.id, ending.signal);
+      const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
+      const whole = await maker.whole(current.info.id, signal);
       await vectors.compareWith(whole.loaded);
       // Meanwhile another one may have become that of all.
-      if (shared.current?.info.id !== current.info.id) return;
+      if (this.#isStopped || shared.current?.info.id !== current.info.id) return;
       const { hold, fence } = shared;
       holder.follow(hold);
       swapTo(this.#options, whole, hold);
