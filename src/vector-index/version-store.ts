@@ -170,7 +170,7 @@ export class VersionStore {
       }
       await rename(folder, join(this.#root, info.id));
       await syncToDisk(this.#root);
-      await this.#prune();
+      await this.#prune(info.id);
       return committed;
     });
   }
@@ -308,11 +308,14 @@ export class VersionStore {
     return folders;
   }
 
-  /** Keeps the newest whose sidecar holds, and anything newer than the oldest of those. */
-  async #prune(): Promise<void> {
+  /**
+   * Keeps the newest whose sidecar holds, anything newer than the oldest of those, and the one just made: it may have
+   * a lower number where all instances went back, or lost their store.
+   */
+  async #prune(made: string): Promise<void> {
     let good = 0;
     for (const { id, info } of await this.list()) {
-      if (good >= this.#keep) await rm(join(this.#root, id), { recursive: true, force: true });
+      if (good >= this.#keep && id !== made) await rm(join(this.#root, id), { recursive: true, force: true });
       else if (info !== undefined) good++;
     }
   }

@@ -107,6 +107,13 @@ describe('VersionStore', () => {
     expect((await store.list()).map((entry) => entry.id)).toEqual(['v000006', 'v000005', 'v000004']);
   });
 
+  it('keeps the version just made, although later ones lie beside it', async () => {
+    for (const id of ['v000006', 'v000007', 'v000008', 'v000002']) await store.write({ ...draft('flat'), id });
+    expect((await store.list()).map(({ id }) => id)).toEqual(['v000008', 'v000007', 'v000006', 'v000002']);
+    await store.write(draft('flat'));
+    expect((await store.list()).map(({ id }) => id)).toEqual(['v000009', 'v000008', 'v000007']);
+  });
+
   it('removes what an interrupted write left, and nothing else', async () => {
     await store.write(draft('flat'));
     await mkdir(folder('.tmp-1'));
