@@ -53,7 +53,7 @@ export const ERRORS = {
   AR_ERR_FEEDBACK_DECIDED: caller(409, 'The feedback was decided the other way already.'),
   AR_ERR_INDEX_SELF_CHECK: service(409, 'The new index version failed its self-check; the old one serves on.', false),
   AR_ERR_INDEX_NO_CATALOGUE: caller(409, 'The index version was written without a catalogue of its texts.'),
-  AR_ERR_INDEX_OVERTAKEN: service(409, 'A rollback or another instance overtook this rebuild of the index.'),
+  AR_ERR_INDEX_OVERTAKEN: service(409, 'Another instance, or a rollback, went on with the index meanwhile.'),
   AR_ERR_LEASE_FORGOTTEN: caller(410, 'Nobody holds this lease any more: register again.'),
   AR_ERR_REQUEST_TIMEOUT: caller(408, 'The request did not arrive in time.', true),
   AR_ERR_BODY_TOO_LARGE: caller(413, 'The body is over the limit.'),

@@ -22,7 +22,7 @@ import type { CapabilityIndexer } from './capability-indexer.ts';
 import type { IndexHolder } from './index-hold.ts';
 import { rebuildDelayMs, restUntil } from './rebuild-pace.ts';
 import type { HeadSet, PhraseHeads } from './relevance/phrase-heads.ts';
-import type { BuildForAll, SharedVersions } from './shared/shared-versions.ts';
+import { type BuildForAll, overtaken, type SharedVersions } from './shared/shared-versions.ts';
 import type { VectorPruner } from './vector-pruner.ts';
 
 export interface IndexRebuilderOptions {
@@ -368,13 +368,9 @@ export class IndexRebuilder {
   }
 }
 
-/** Inside of a rebuild both a stop and what overtakes it end it by this code. */
+/** Inside of a rebuild a stop, and what overtakes it here, end it by the first code; another instance by the second. */
 function isInterruption(error: unknown): boolean {
-  return isAgentReachError(error) && error.code === 'AR_ERR_STOPPING';
-}
-
-function overtaken(cause: unknown): AgentReachError {
-  return new AgentReachError('AR_ERR_INDEX_OVERTAKEN', { cause });
+  return isAgentReachError(error) && (error.code === 'AR_ERR_STOPPING' || error.code === 'AR_ERR_INDEX_OVERTAKEN');
 }
 
 export function wireVersion(info: IndexVersionInfo, currentVersion: string): IndexVersion {

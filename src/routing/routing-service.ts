@@ -44,7 +44,8 @@ export interface IndexService {
   versions(): Promise<IndexVersionList>;
   /**
    * A second call while one runs joins it. Errors: AR_ERR_INDEX_SELF_CHECK (its issues name the lines that failed),
-   * AR_ERR_STORE_UNAVAILABLE, AR_ERR_MODEL_UNUSABLE, AR_ERR_INDEX_OVERTAKEN when a rollback does.
+   * AR_ERR_STORE_UNAVAILABLE, AR_ERR_MODEL_UNUSABLE, AR_ERR_INDEX_OVERTAKEN when a rollback does,
+   * AR_ERR_INDEX_CORRUPT where another instance built a version that cannot be made here.
    */
   rebuild(request: {
     by: string;
@@ -54,7 +55,8 @@ export interface IndexService {
   /**
    * Puts a kept version to work and brings its answers back: its vectors, and the texts it was built from for every
    * capability whose agents do not change theirs. Holds until a rebuild is asked for. Errors: AR_ERR_NOT_FOUND,
-   * AR_ERR_INDEX_CORRUPT, AR_ERR_INDEX_NO_CATALOGUE, AR_ERR_STORE_UNAVAILABLE; nothing is changed then.
+   * AR_ERR_INDEX_CORRUPT, AR_ERR_INDEX_NO_CATALOGUE, AR_ERR_STORE_UNAVAILABLE, AR_ERR_INDEX_OVERTAKEN when
+   * another instance publishes meanwhile; nothing is changed then.
    */
   rollback(request: { readonly version: string; readonly by: string }): Promise<RollbackReply>;
   /** Reads a version from the disk again and tries it; changes nothing. Error: AR_ERR_NOT_FOUND. */

@@ -108,7 +108,7 @@ describe.runIf(hasRedisServer)('the index in one Redis', () => {
     b.shared.noteServed(b.shared.fence);
     const hold = { version: 'v000001', heldAt: 5, by: 'ops', liveHashes: {} };
     const late = published(a, () => b.shared.holdStore.save(hold));
-    await expect(late).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
+    await expect(late).rejects.toMatchObject({ code: 'AR_ERR_INDEX_OVERTAKEN' });
     await expect.poll(() => a.shared.hold).toEqual(hold);
     expect((await a.manifests.load()).manifest).toMatchObject({ fence: 3, current: 'v000001' });
     expect(await published(b)).toBe('v000004');
@@ -129,7 +129,7 @@ describe.runIf(hasRedisServer)('the index in one Redis', () => {
         a.state.isHearing = true;
       }, 50);
     });
-    await expect(late).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
+    await expect(late).rejects.toMatchObject({ code: 'AR_ERR_INDEX_OVERTAKEN' });
     expect((await b.manifests.load()).manifest).toMatchObject({ fence: 2, versions: [{ info: { id: 'v000002' } }] });
   });
 

@@ -91,7 +91,13 @@ const rebuildIndex = (index: IndexDesk): Endpoint =>
         stream: { contentType: STREAM_TYPE, example: REBUILD_EVENTS },
       },
     },
-    errors: ['AR_ERR_INDEX_SELF_CHECK', 'AR_ERR_INDEX_OVERTAKEN', 'AR_ERR_MODEL_UNUSABLE', 'AR_ERR_STORE_UNAVAILABLE'],
+    errors: [
+      'AR_ERR_INDEX_SELF_CHECK',
+      'AR_ERR_INDEX_OVERTAKEN',
+      'AR_ERR_INDEX_CORRUPT',
+      'AR_ERR_MODEL_UNUSABLE',
+      'AR_ERR_STORE_UNAVAILABLE',
+    ],
     handle({ body, caller, header }) {
       const request = { by: caller.keyId, why: body.reason ?? 'asked over the API' };
       return answer(header('accept'), caller, REBUILD_PATH, async (onProgress): Promise<RebuildReply> => {
@@ -121,7 +127,13 @@ const rollbackIndex = (index: IndexDesk): Endpoint =>
         example: { version: 'v000002', held: INDEX_HELD, restored: 3, report: INDEX_VERSION },
       },
     },
-    errors: ['AR_ERR_NOT_FOUND', 'AR_ERR_INDEX_NO_CATALOGUE', 'AR_ERR_INDEX_CORRUPT', 'AR_ERR_STORE_UNAVAILABLE'],
+    errors: [
+      'AR_ERR_NOT_FOUND',
+      'AR_ERR_INDEX_NO_CATALOGUE',
+      'AR_ERR_INDEX_OVERTAKEN',
+      'AR_ERR_INDEX_CORRUPT',
+      'AR_ERR_STORE_UNAVAILABLE',
+    ],
     handle: async ({ body, caller }) =>
       jsonReply(200, await index.rollback({ version: body.version, by: caller.keyId })),
   });

@@ -51,7 +51,7 @@ export interface BuildForAll {
   readonly fence: number;
   /** Aborted once another instance may have it. */
   readonly lost: AbortSignal;
-  /** Stores the parts; answers what makes the version that of all (AR_ERR_STOPPING where the right was lost). */
+  /** Stores the parts; answers what makes the version that of all (AR_ERR_INDEX_OVERTAKEN where the right was lost). */
   prepare(parts: VersionParts): Promise<(built: Pick<SharedVersion, 'info' | 'rows'>) => Promise<void>>;
 }
 
@@ -163,8 +163,8 @@ export class SharedVersions {
 
   /**
    * Builds for all; or, where another instance builds, waits until this one serves that version, and takes over
-   * where it comes to nothing. Errors: those of `build`; AR_ERR_STOPPING when a rollback overtakes it or the signal
-   * ends it; AR_ERR_STORE_UNAVAILABLE.
+   * where it comes to nothing. Errors: those of `build`; AR_ERR_INDEX_OVERTAKEN when a rollback does;
+   * AR_ERR_STOPPING when the signal ends it; AR_ERR_STORE_UNAVAILABLE.
    */
   async buildOnce(
     { isWanted, signal }: OnceOptions,
@@ -289,6 +289,6 @@ export function notKept(id: string): AgentReachError {
   return new AgentReachError('AR_ERR_NOT_FOUND', { detail: `There is no index version ${id}.` });
 }
 
-export function overtaken(): AgentReachError {
-  return new AgentReachError('AR_ERR_STOPPING', { detail: 'Another instance went on with the index meanwhile.' });
+export function overtaken(cause?: unknown): AgentReachError {
+  return new AgentReachError('AR_ERR_INDEX_OVERTAKEN', { cause });
 }
