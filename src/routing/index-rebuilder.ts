@@ -173,9 +173,11 @@ export class IndexRebuilder {
     return named;
   }
 
-  /** Another instance's version was put to work. */
-  noteSuccess(): void {
+  /** A version was put to work, of whichever instance: each rests from what it cost whoever built it. */
+  noteSuccess(durationMs: number): void {
+    this.#failures = 0;
     this.#lastFailure = null;
+    this.#restsUntil = restUntil(this.#options.clock.now(), durationMs);
   }
 
   get #isStopped(): boolean {
@@ -221,11 +223,9 @@ export class IndexRebuilder {
       this.#swap(built, forAll?.fence);
       publish('step', { name: 'rebuild.swapped' });
       this.#tell({ phase: 'load', done: 1, total: 1 });
-      this.#failures = 0;
-      this.#lastFailure = null;
       const { id: version, count, embedded, reused, why } = info;
       const durationMs = clock.now() - start;
-      this.#restsUntil = restUntil(clock.now(), durationMs);
+      this.noteSuccess(durationMs);
       publish('index.version', { version, count, why, embedded, reused, durationMs });
       return info;
     } catch (error) {

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { contentHash, subscribe } from '../../src/core/index.ts';
+import { contentHash, nextTurn, subscribe } from '../../src/core/index.ts';
 import type { SharedClaims } from '../../src/routing/index.ts';
 import { MemoryStore } from '../../src/storage/index.ts';
 import { IndexBuilder, type StagedVersion, VersionStore } from '../../src/vector-index/index.ts';
@@ -234,6 +234,25 @@ it('builds nothing any more when it stops while it waits in line', async () => {
   await cleaning;
   expect(build).not.toHaveBeenCalled();
   expect((await b.desk.versions()).lastFailure).toBeNull();
+});
+
+it('rests after a version of another instance as after one of its own', async () => {
+  const { a, b } = await two();
+  onceBefore('commit', async () => {
+    onceBefore('loadStaged', async () => {
+      b.clock.advance(20_000);
+    });
+  });
+  const first = await a.rebuild();
+  await hears(b, first.id);
+  // Over the size and the share from which a delta is rebuilt at once.
+  const examples = (i: number) => Array.from({ length: 32 }, (_, j) => `thing ${i} in way ${j}`);
+  await b.register(Array.from({ length: 40 }, (_, i) => ({ name: `many.do.thing${i}`, examples: examples(i) })));
+  b.clock.advance(1_900);
+  await nextTurn();
+  expect(b.rebuilder.isBuilding).toBe(false);
+  b.clock.advance(200);
+  await expect.poll(() => b.rebuilder.isBuilding).toBe(true);
 });
 
 it('prunes nothing while a version is built, and stores again what somebody pruned all the same', async () => {

@@ -100,13 +100,14 @@ export class VersionFollower {
       holder.follow(hold);
       swapTo(this.#options, whole, hold);
       shared.noteServed(fence);
-      rebuilder.noteSuccess();
+      const durationMs = clock.now() - startedAt;
+      rebuilder.noteSuccess(Math.max(durationMs, current.info.buildMs));
       const { id: version, count, embedded, reused, selfCheck } = whole.loaded.info;
       const { golden } = selfCheck ?? {};
       if (golden !== undefined) publish('index.golden', { right: golden.right, wrong: golden.lines - golden.right });
       publish('index.version', {
         ...{ version, count, why: hold === null ? 'shared' : 'rollback' },
-        ...{ embedded, reused, durationMs: clock.now() - startedAt },
+        ...{ embedded, reused, durationMs },
       });
     } finally {
       this.#attempt = undefined;
