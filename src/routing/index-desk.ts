@@ -121,6 +121,7 @@ export class IndexDesk implements IndexService {
     if (id === NO_VERSION_ID) {
       throw new AgentReachError('AR_ERR_NOT_FOUND', { detail: 'No index version was built yet.' });
     }
+    await this.#assertOwn(id);
     const problems: string[] = [];
     const findings = await this.#waited(verifyVersion({ dir, id }, request.onProgress)).catch((error: unknown) => {
       if (!isAgentReachError(error) || error.code !== 'AR_ERR_INDEX_CORRUPT') throw error;
@@ -172,6 +173,14 @@ export class IndexDesk implements IndexService {
     } finally {
       this.#verifying.delete(work);
     }
+  }
+
+  /** Of the versions of all, an instance has files of those that served here. */
+  async #assertOwn(id: string): Promise<void> {
+    const { store, shared } = this.#options;
+    if (shared?.versions.version(id) === undefined || (await store.list()).some((one) => one.id === id)) return;
+    const detail = `This instance has no copy of ${id} to verify: it is kept for all, and made here when it is to serve.`;
+    throw new AgentReachError('AR_ERR_NOT_FOUND', { detail });
   }
 
   /** What another instance published after a rollback, before this one swapped, wins: it is left to the follower. */

@@ -59,7 +59,7 @@ export interface IndexService {
    * another instance publishes meanwhile; nothing is changed then.
    */
   rollback(request: { readonly version: string; readonly by: string }): Promise<RollbackReply>;
-  /** Reads a version from the disk again and tries it; changes nothing. Error: AR_ERR_NOT_FOUND. */
+  /** Reads a version from the own disk again and tries it; changes nothing. Error: AR_ERR_NOT_FOUND. */
   verify(request: VerifyRequest): Promise<VerifyReply>;
   /** Errors: AR_ERR_NOT_FOUND, AR_ERR_INDEX_CORRUPT, AR_ERR_INDEX_NO_CATALOGUE. */
   diff(request: { readonly from: string; readonly to: string }): Promise<IndexDiff>;

@@ -236,6 +236,23 @@ it('builds nothing any more when it stops while it waits in line', async () => {
   expect((await b.desk.versions()).lastFailure).toBeNull();
 });
 
+it('says that it has no copy of a version that is listed and never served here', async () => {
+  const { a, b } = await two();
+  const first = await a.rebuild();
+  await registerAtBoth({ a, b }, [OTHER]);
+  const second = await a.rebuild();
+  await hears(b, second.id);
+  expect((await b.desk.versions()).items.map(({ id }) => id)).toEqual([second.id, first.id]);
+  await expect(b.desk.verify({ version: first.id })).rejects.toMatchObject({
+    code: 'AR_ERR_NOT_FOUND',
+    message: expect.stringContaining(`no copy of ${first.id}`),
+  });
+  await expect(b.desk.verify({ version: 'v000009' })).rejects.toMatchObject({
+    message: 'There is no index version v000009.',
+  });
+  expect(await b.desk.verify({})).toMatchObject({ version: second.id, ok: true });
+});
+
 it('rests after a version of another instance as after one of its own', async () => {
   const { a, b } = await two();
   onceBefore('commit', async () => {
