@@ -193,8 +193,12 @@ export class IndexRebuilder {
       isBuiltHere = true;
       return info;
     };
-    const info =
-      shared === undefined ? await build() : await shared.buildOnce({ isWanted, signal: this.#stopping.signal }, build);
+    const once = { isWanted, signal: this.#stopping.signal };
+    const info = await (shared === undefined ? build() : shared.buildOnce(once, build)).catch((error: unknown) => {
+      // Who builds cannot be agreed on, for example: what failed in a build, here or at the other one, is told already.
+      if (errorText(error) !== this.#lastFailure?.reason) this.noteFailure(error, request.why);
+      throw error;
+    });
     // Not before the claim is let go: nothing is pruned while somebody builds.
     if (isBuiltHere) this.#options.pruner.start();
     return wireVersion(info, vectors.versionId);

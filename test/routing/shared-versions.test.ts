@@ -253,6 +253,24 @@ it('says that it has no copy of a version that is listed and never served here',
   expect(await b.desk.verify({})).toMatchObject({ version: second.id, ok: true });
 });
 
+it('says that who builds cannot be agreed on, once, and tries again', async () => {
+  const claims = claimsInMemory();
+  const { a } = await two(claims);
+  const failures: string[] = [];
+  onTestFinished(subscribe('index.failed', ({ why }) => failures.push(why)));
+  const take = vi.spyOn(claims, 'take').mockRejectedValue(new Error('no answer'));
+  a.clock.advance(2_000);
+  await expect.poll(async () => (await a.desk.versions()).lastFailure?.reason).toContain('no answer');
+  a.clock.advance(2_000);
+  await expect.poll(() => take.mock.calls.length).toBe(2);
+  take.mockRestore();
+  await nextTurn();
+  a.clock.advance(4_000);
+  await expect.poll(() => a.vectors.versionId, { timeout: 5_000 }).toBe('v000001');
+  expect((await a.desk.versions()).lastFailure).toBeNull();
+  expect(failures).toEqual(['start']);
+});
+
 it('rests after a version of another instance as after one of its own', async () => {
   const { a, b } = await two();
   onceBefore('commit', async () => {

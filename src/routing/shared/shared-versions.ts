@@ -188,7 +188,9 @@ export class SharedVersions {
         return await build({ id, fence, lost, prepare: (parts) => this.#prepare(claim, parts) });
       } catch (error) {
         if (!claim.lost.aborted || signal.aborted) throw error;
-        log('warn', 'another instance took the building of the index over', { reason: errorText(error) });
+        log('warn', 'the claim to build the index was lost; another instance may have taken it over', {
+          reason: errorText(error),
+        });
       } finally {
         await claim.release();
       }
