@@ -50,6 +50,7 @@ export class SharedIndex {
   #versionId: () => string = () => '';
   #cancel: CancelTimer = () => undefined;
   #heard: Presence = { instances: [], models: [] };
+  #telling: Promise<unknown> = Promise.resolve();
   #isStopped = false;
 
   constructor(parts: SharedIndexParts) {
@@ -128,19 +129,23 @@ export class SharedIndex {
     this.#isStopped = true;
     this.#cancel();
     await this.#follower?.stop();
+    // What is still on its way would put this instance back.
+    await this.#telling;
     await this.#presence.leave();
   }
 
   async #tell(): Promise<Presence> {
+    if (this.#isStopped) throw new AgentReachError('AR_ERR_STOPPING');
     const { fingerprint } = this.#parts;
     const note = JSON.stringify({ model: fingerprint, version: this.#versionId() });
-    this.#heard = await this.#presence.tell(fingerprint, note);
+    const telling = this.#presence.tell(fingerprint, note);
+    this.#telling = Promise.allSettled([this.#telling, telling]);
+    this.#heard = await telling;
     return this.#heard;
   }
 
   #tellAgain(): void {
     this.#cancel = this.#parts.clock.schedule(TELL_MS, () => {
-      if (this.#isStopped) return;
       // Redis is away: it is told once it is back.
       this.#tell().catch(() => undefined);
       this.#tellAgain();
