@@ -271,6 +271,16 @@ it('says that who builds cannot be agreed on, once, and tries again', async () =
   expect(failures).toEqual(['start']);
 });
 
+it('ends at once, by no clock, while another instance builds', async () => {
+  const a = await indexRig({ claims: { isTaken: async () => true, take: async () => undefined } });
+  onTestFinished(() => a.clean());
+  await a.register([RAIN]);
+  const waiting = expect(a.rebuild()).rejects.toMatchObject({ code: 'AR_ERR_STOPPING' });
+  await nextTurn();
+  await a.desk.stop();
+  await waiting;
+});
+
 it('rests after a version of another instance as after one of its own', async () => {
   const { a, b } = await two();
   onceBefore('commit', async () => {

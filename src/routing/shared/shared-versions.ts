@@ -76,7 +76,7 @@ export class SharedVersions {
   #isOpen = false;
   #servedFence = -1;
   #failure: unknown;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(options: SharedVersionsOptions) {
     this.#options = options;
@@ -139,7 +139,7 @@ export class SharedVersions {
 
   /** To whoever waits and whoever follows. */
   tell(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const wake of this.#waiting) wake();
     if (!this.isServed) for (const listener of this.#listeners) listener();
   }
 
@@ -158,7 +158,7 @@ export class SharedVersions {
   /** What the manifest says cannot be done here now. */
   noteFailure(error: unknown): void {
     this.#failure = error;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const wake of this.#waiting) wake();
   }
 
   /**
@@ -274,9 +274,17 @@ export class SharedVersions {
   }
 
   async #news(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw new AgentReachError('AR_ERR_STOPPING');
     await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
-      this.#options.clock.schedule(POLL_MS, resolve);
+      const wake = (): void => {
+        cancel();
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      const cancel = this.#options.clock.schedule(POLL_MS, wake);
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake);
     });
     if (signal.aborted) throw new AgentReachError('AR_ERR_STOPPING');
   }
