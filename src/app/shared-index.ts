@@ -22,7 +22,7 @@ import {
   type RedisStore,
   vectorsRemovedIn,
 } from '../storage/index.ts';
-import type { VersionStore } from '../vector-index/index.ts';
+import { numberOf, type VersionStore } from '../vector-index/index.ts';
 
 /** How often an instance says that it runs, and which version it serves. */
 const TELL_MS = 5_000;
@@ -60,7 +60,7 @@ export class SharedIndex {
     this.#presence = new InstancePresence(store.link);
     this.textClaims = new TextClaims(store.link);
     const claims = new WorkClaims(store.link);
-    const lastNumber = async (): Promise<number> => Number((await versionStore.nextId()).slice(1)) - 1;
+    const lastNumber = async (): Promise<number> => numberOf(await versionStore.nextId()) - 1;
     const shared = { fingerprint, store: this.#manifests, claims };
     this.versions = new SharedVersions({ ...shared, clock, keep, lastNumber, assertOpen });
     this.needs = new SharedNeeds({ ...shared, models: async () => (await this.#tell()).models });

@@ -8,11 +8,13 @@ export { rowsOf, snapshotRows } from './row-snapshot.ts';
 export type { IndexSelfCheck, IndexVersionInfo, Neighbor, VectorIndex } from './vector-index.ts';
 export {
   type ExpectedVersion,
+  numberOf,
   type RefusedVersion,
   type RowsDigest,
   type StagedVersion,
   type VersionDraft,
   type VersionEntry,
   VersionStore,
+  versionIdOf,
 } from './version-store.ts';
 export { type VerifyProgress, type VersionFindings, verifyVersion } from './version-verifier.ts';

@@ -121,7 +121,7 @@ export class VersionStore {
     await this.#folders();
     if (this.#lastNumber >= LAST_NUMBER)
       throw corrupt(`v${LAST_NUMBER}`, 'no number is left for a next one: remove it');
-    return `v${String(this.#lastNumber + 1).padStart(6, '0')}`;
+    return versionIdOf(this.#lastNumber + 1);
   }
 
   /** Writes a version to a temporary folder, which is removed when that fails or at the next `open`. */
@@ -355,8 +355,12 @@ function digestIn(files: Sidecar['files'], name: string, id: string): FileDigest
   return digest;
 }
 
-function numberOf(id: string): number {
+export function numberOf(id: string): number {
   return Number(id.slice(1));
+}
+
+export function versionIdOf(number: number): string {
+  return `v${String(number).padStart(6, '0')}`;
 }
 
 function corrupt(id: string, reason: string): AgentReachError {

@@ -55,11 +55,3 @@ export interface ManifestStore {
   /** Removes all that is kept of a model. */
   forget(fingerprint: string): Promise<void>;
 }
-
-export function numberOf(id: string): number {
-  return Number(id.slice(1));
-}
-
-export function versionIdOf(fence: number): string {
-  return `v${String(fence).padStart(6, '0')}`;
-}

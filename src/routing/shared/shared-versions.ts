@@ -1,7 +1,7 @@
 import { AgentReachError, type Clock, errorText, isAgentReachError, log, retryOnConflict } from '../../core/index.ts';
-import type { IndexVersionInfo } from '../../vector-index/index.ts';
+import { type IndexVersionInfo, numberOf, versionIdOf } from '../../vector-index/index.ts';
 import type { IndexHold, IndexHoldStore } from '../index-hold.ts';
-import { type IndexManifest, type ManifestStore, numberOf, type SharedVersion, versionIdOf } from './index-manifest.ts';
+import type { IndexManifest, ManifestStore, SharedVersion } from './index-manifest.ts';
 
 /** Work that one instance does for all. Ends by itself where its holder dies. */
 export interface SharedClaim {
