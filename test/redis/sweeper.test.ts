@@ -1,31 +1,22 @@
 /** The elected sweeper, its fence, and the deadlines of leases, on a real redis-server. */
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Redis } from 'ioredis';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../../src/core/index.ts';
 import { BeatSender, type RedisLink, RedisTime, redisKeys, SweeperElection } from '../../src/redis/index.ts';
 import type { RegistryChange } from '../../src/registry/index.ts';
 import { KeyValueAgentStore, RedisStore } from '../../src/storage/index.ts';
-import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
+import { hasRedisServer, type TestRedis } from '../storage/redis-server.ts';
 import { sampleRecord } from '../storage/sample-record.ts';
-
-const DATA = 'the data of these instances';
+import { DATA, freshRedis } from './fresh-redis.ts';
 
 describe.runIf(hasRedisServer)('the sweeper', () => {
   let server: TestRedis;
   let redis: Redis;
   const keys = redisKeys();
   const ends: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    server = await TestRedis.start();
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    await redis.flushall();
-    await redis.set(keys.logId, DATA);
+  freshRedis((started, client) => {
+    server = started;
+    redis = client;
   });
   afterEach(() => Promise.all(ends.splice(0).map((end) => end())).then(() => undefined));
 

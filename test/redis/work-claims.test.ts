@@ -1,6 +1,6 @@
 /** Claims of work and of texts, and which instances run, on a real redis-server. */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../src/core/index.ts';
 import {
   InstancePresence,
@@ -10,25 +10,16 @@ import {
   TextClaims,
   WorkClaims,
 } from '../../src/redis/index.ts';
-import { hasRedisServer, TestRedis } from '../storage/redis-server.ts';
-
-const DATA = 'the data of these instances';
+import { hasRedisServer, type TestRedis } from '../storage/redis-server.ts';
+import { DATA, freshRedis } from './fresh-redis.ts';
 
 describe.runIf(hasRedisServer)('claims', () => {
   let server: TestRedis;
   let redis: Redis;
   const keys = redisKeys();
-  beforeAll(async () => {
-    server = await TestRedis.start();
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    await redis.flushall();
-    await redis.set(keys.logId, DATA);
+  freshRedis((started, client) => {
+    server = started;
+    redis = client;
   });
 
   function linkOf(instance: string): RedisLink & { readonly clock: ManualClock } {

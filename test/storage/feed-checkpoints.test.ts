@@ -1,28 +1,20 @@
 /** What an instance that starts late finds of the past: two checkpoints of the feed, and the kept end of the log. */
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Redis } from 'ioredis';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/index.ts';
 import { RedisTime, redisKeys } from '../../src/redis/index.ts';
 import { FeedCheckpoints, RedisStore } from '../../src/storage/index.ts';
-import { hasRedisServer, TestRedis } from './redis-server.ts';
+import { DATA, freshRedis } from '../redis/fresh-redis.ts';
+import { hasRedisServer, type TestRedis } from './redis-server.ts';
 
 const keys = redisKeys();
-const DATA = 'the data of these instances';
 
 describe.runIf(hasRedisServer)('the past of the change feed', () => {
   let server: TestRedis;
   let redis: Redis;
-  beforeAll(async () => {
-    server = await TestRedis.start();
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    await redis.flushall();
-    await redis.set(keys.logId, DATA);
+  freshRedis((started, client) => {
+    server = started;
+    redis = client;
   });
 
   function checkpoints(): FeedCheckpoints {
