@@ -49,8 +49,6 @@ export class KeyValueRuleStore implements RuleStore {
   }
 
   async save(set: RuleSetVersion): Promise<void> {
-    const { rules, ...edit } = set;
-    const record: RuleEditRecord = { ...edit, ruleCount: rules.length };
     const value = encodeRecord(set);
     // Versions rise by one, so each save has exactly one to drop.
     const dropped = set.version - KEPT_RULE_VERSIONS;
@@ -58,7 +56,7 @@ export class KeyValueRuleStore implements RuleStore {
     await this.#store.commit([
       { table: 'rules', key: CURRENT, value },
       { table: 'rule_history', key: setKey(set.version), value },
-      { table: 'rule_history', key: recordKey(set.version), value: encodeRecord(record) },
+      { table: 'rule_history', key: recordKey(set.version), value: encodeRecord(recordOf(set)) },
       ...gone.map((key) => ({ table: 'rule_history' as const, key, value: null })),
     ]);
   }
@@ -90,9 +88,7 @@ export class KeyValueRuleStore implements RuleStore {
       if (record !== undefined) return record;
     }
     const set = await this.read(version);
-    if (set === undefined) return undefined;
-    const { rules, ...edit } = set;
-    return { ...edit, ruleCount: rules.length };
+    return set === undefined ? undefined : recordOf(set);
   }
 
   async #set(key: string): Promise<RuleSetVersion | undefined> {
@@ -110,4 +106,8 @@ export class KeyValueRuleStore implements RuleStore {
     }
     return undefined;
   }
+}
+
+function recordOf({ rules, ...edit }: RuleSetVersion): RuleEditRecord {
+  return { ...edit, ruleCount: rules.length };
 }
